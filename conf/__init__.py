@@ -1,0 +1,1 @@
+"""Packaged configuration: the JAR list, logging, and a commented settings file."""

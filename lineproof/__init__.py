@@ -1,0 +1,1 @@
+"""lineproof: lineage you can prove."""

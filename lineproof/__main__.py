@@ -1,0 +1,5 @@
+"""`python -m lineproof`."""
+
+from lineproof.cli import main
+
+main()

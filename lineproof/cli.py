@@ -1,0 +1,237 @@
+"""The command line. Data on stdout, everything else on stderr."""
+
+import logging
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+import yaml
+from rich.markup import escape
+
+from lineproof.output import Format, err, out, show
+from lineproof.schemas.errors import LineproofError
+from lineproof.settings import Settings, load
+
+app = typer.Typer(
+    name="lineproof",
+    help="Lineage you can prove: OpenLineage events from Kafka into Delta tables that add up.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option("--config", "-c", help="Settings file (YAML). Default: ./lineproof.yaml if it exists."),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        "-s",
+        metavar="NAME=VALUE",
+        help="Set one setting, e.g. kafka.bootstrap.servers=HOST:PORT. Repeatable.",
+    ),
+]
+OutputOption = Annotated[Format, typer.Option("--output", "-o", help="How data is printed.")]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; print our own errors without a traceback."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    is_verbose = "-v" in arguments or "--verbose" in arguments
+    logging.basicConfig(level=logging.INFO if is_verbose else logging.ERROR, stream=sys.stderr)
+    try:
+        app(arguments, standalone_mode=True)
+    except LineproofError as error:
+        if is_verbose:
+            err.print_exception()
+        err.print(f"[bold red]Error:[/] {escape(error.what)}")
+        err.print(escape(error.remedy))
+        sys.exit(error.exit_code)
+
+
+@app.callback()
+def _root(
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show tracebacks and log messages.")] = False,
+) -> None:
+    """Lineage you can prove."""
+
+
+@app.command()
+def demo(config: ConfigOption = None, set_: SetOption = None) -> None:
+    """Start a broker, publish a few hundred events, run the job, and show what came out.
+
+    [bold]Example:[/] lineproof demo
+    """
+    from lineproof.demo import demo as run_demo
+
+    if not run_demo(load(config, set_ or ())):
+        raise typer.Exit(3)
+
+
+@app.command()
+def up(
+    config: ConfigOption = None,
+    set_: SetOption = None,
+    detach: Annotated[bool, typer.Option("--detach", "-d", help="Return once it runs; stop it with `down`.")] = False,
+) -> None:
+    """Run a broker and the job on this machine until Ctrl-C. Continues where it stopped.
+
+    [bold]Example:[/] lineproof up --detach
+    """
+    from lineproof import services
+
+    settings = load(config, set_ or ())
+    if detach:
+        arguments = [*(["--config", str(config)] if config else []), *(f"--set={one}" for one in set_ or ())]
+        with err.status("Starting broker and job…"):
+            services.up_detached(arguments, settings)
+        err.print("Running. `lineproof status` shows how it is, `lineproof down` stops it.")
+    else:
+        err.print("Starting broker and job…")
+        services.up(
+            settings,
+            _print_progress,
+            lambda address: err.print(f"Running; broker at {address}. Ctrl-C stops."),
+        )
+        err.print("Stopped.")
+
+
+@app.command()
+def down(config: ConfigOption = None, set_: SetOption = None) -> None:
+    """Stop what `up` started.
+
+    [bold]Example:[/] lineproof down
+    """
+    from lineproof import services
+
+    with err.status("Stopping…"):
+        was_running = services.down(load(config, set_ or ()))
+    err.print("Stopped." if was_running else "Nothing was running.")
+
+
+@app.command()
+def status(config: ConfigOption = None, set_: SetOption = None, output: OutputOption = Format.TABLE) -> None:
+    """Show whether broker and job run, and how far the tables are behind the topic.
+
+    [bold]Example:[/] lineproof status -o json
+    """
+    from lineproof.status import status as look
+
+    report = look(load(config, set_ or ()))
+    show(["what", "state"], list(report.items()), output)
+
+
+@app.command()
+def job(
+    config: ConfigOption = None,
+    set_: SetOption = None,
+    trigger: Annotated[
+        str | None,
+        typer.Option(help="available-now (catch up and end), or how often to look: 500ms, 10s, 5m."),
+    ] = None,
+    create_topics: Annotated[bool, typer.Option("--create-topics", help="Create topics that are missing.")] = False,
+) -> None:
+    """Run the streaming job against any broker.
+
+    [bold]Example:[/] lineproof job --trigger available-now -s kafka.bootstrap.servers=localhost:9092
+    """
+    from lineproof.jobrunner import job_log, run_job
+    from lineproof.streaming.session import was_submitted
+
+    settings = load(config, [*(set_ or ()), *([f"trigger={trigger}"] if trigger else [])])
+    err.print(f"Tables {escape(settings.tables_path)}")
+    if not was_submitted():
+        err.print(f"Log    {escape(str(job_log(settings).absolute()))}")
+    run_job(
+        settings,
+        create_topics=create_topics,
+        report=_print_progress,
+        started=lambda: err.print(f"Reading {escape(settings.topics.events)}. Ctrl-C stops."),
+    )
+
+
+@app.command()
+def emit(
+    files: Annotated[list[str], typer.Argument(metavar="FILE…", help="OpenLineage JSON or JSON lines; - for stdin.")],
+    config: ConfigOption = None,
+    set_: SetOption = None,
+) -> None:
+    """Publish OpenLineage events from files, byte for byte. Invalid ones are named and not sent.
+
+    [bold]Example:[/] lineproof emit events.jsonl
+    """
+    from lineproof.emit import emit_files
+
+    sent, refused = emit_files(files, load(config, set_ or ()), lambda problem: err.print(escape(problem)))
+    err.print(f"{sent} events sent" + (f", {refused} refused." if refused else "."))
+    if refused:
+        raise typer.Exit(1)
+
+
+@app.command()
+def sql(
+    query: Annotated[str, typer.Argument(help="One query, in DuckDB's SQL.")],
+    config: ConfigOption = None,
+    set_: SetOption = None,
+    output: OutputOption = Format.TABLE,
+) -> None:
+    """Query the tables, without Spark.
+
+    [bold]Example:[/] lineproof sql "SELECT state, count(*) FROM runs GROUP BY state"
+    """
+    from lineproof.sql import Tables
+
+    result = Tables(load(config, set_ or ()).tables_path).query(query)
+    show(result.columns, result.rows, output)
+
+
+@app.command()
+def tables(config: ConfigOption = None, set_: SetOption = None, output: OutputOption = Format.TABLE) -> None:
+    """List the tables: rows, files, size, version, place.
+
+    [bold]Example:[/] lineproof tables -o csv
+    """
+    from lineproof.sql import Tables
+
+    columns, rows = Tables(load(config, set_ or ()).tables_path).overview()
+    show(columns, rows, output)
+
+
+@app.command()
+def check(config: ConfigOption = None, set_: SetOption = None, output: OutputOption = Format.TABLE) -> None:
+    """Check the configuration, Java, the JARs, the broker and the topics.
+
+    [bold]Example:[/] lineproof check --config conf/lineproof.yaml
+    """
+    from lineproof.status import checks
+
+    settings = load(config, set_ or ())
+    rows = checks(settings)
+    show(["check", "result", "what to do"], rows, output)
+    err.print("Settings in force:\n" + escape(_dump(settings)), highlight=False)
+    if any(result.startswith("FAILED") for _, result, _ in rows):
+        raise typer.Exit(1)
+
+
+@app.command()
+def jars() -> None:
+    """Fetch the JARs that Spark and the broker need, with the Ivy that PySpark ships.
+
+    [bold]Example:[/] lineproof jars
+    """
+    from lineproof import jars as library
+
+    with err.status("Looking at the JARs…") as state:
+        library.resolve(lambda message: state.update(escape(message)))
+    out.print(str(library.jars_home()), highlight=False)
+
+
+def _print_progress(batch: Any) -> None:
+    err.print(f"{batch.query} batch {batch.batch}: {batch.rows} records in {batch.seconds:.1f} s")
+
+
+def _dump(settings: Settings) -> str:
+    return str(yaml.safe_dump(settings.masked(), sort_keys=False)).rstrip()

@@ -1,0 +1,128 @@
+"""`lineproof demo`: from nothing to curated lineage, and a look at what came out."""
+
+import time
+
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
+from lineproof import sample_events
+from lineproof.broker import Broker
+from lineproof.jobrunner import job_log, prepare_topics, run_job
+from lineproof.kafka import client_options
+from lineproof.output import out, show
+from lineproof.producers.publisher import KafkaPublisher
+from lineproof.quality.accounts import entries
+from lineproof.schemas.reasons import Reason
+from lineproof.services import Service, refuse_if_running
+from lineproof.settings import Settings
+from lineproof.sql import Tables
+from lineproof.streaming.job import AVAILABLE_NOW
+from lineproof.streaming.job import Progress as BatchProgress
+
+TO_TRY = (
+    "SELECT job_name, count(*) AS runs, round(avg(duration_ms)) AS mean_ms FROM runs GROUP BY 1 ORDER BY 1",
+    "SELECT run_id, job_name, ledger_difference, ledger FROM runs WHERE ledger_verdict <> 'balanced'",
+    "SELECT event->>'$.run.facets.example_team.team' AS team, job_name FROM lineage_events WHERE team IS NOT NULL",
+)
+
+
+def demo(settings: Settings) -> bool:
+    """Run the demo; return whether the books balance."""
+    refuse_if_running(Service(settings.home))
+    settings = settings.model_copy(update={"trigger": AVAILABLE_NOW, "kafka": {}})
+    began = time.monotonic()
+    broker = Broker(settings.home / "broker")
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    try:
+        with Progress(*columns, console=out) as progress:
+            task = progress.add_task("Starting a Kafka broker", total=1)
+            address = broker.start()
+            prepare_topics(settings, create=True)
+            progress.update(task, completed=1, description=f"Kafka broker at {address}")
+
+            task = progress.add_task("Publishing lineage events", total=None)
+            publisher = KafkaPublisher(client_options(settings), settings.topics.events)
+            sent = sample_events.publish(publisher, lambda: progress.advance(task))
+            progress.update(task, total=sent.records)
+
+            tasks = {
+                "ingest": progress.add_task("Spark: topic to archive", total=None),
+                "curate": progress.add_task("Spark: archive to curated tables", total=None),
+            }
+
+            def report(batch: BatchProgress) -> None:
+                progress.advance(tasks[batch.query], batch.rows)
+
+            run_job(settings, create_topics=False, report=report)
+            for number in tasks.values():
+                progress.update(number, total=progress.tasks[number].completed)
+    finally:
+        broker.stop()
+    return _show(settings, sent, time.monotonic() - began)
+
+
+def _show(settings: Settings, sent: sample_events.Sent, seconds: float) -> bool:
+    tables = Tables(settings.tables_path)
+
+    def scalar(sql: str) -> int:
+        return int(tables.query(sql).rows[0][0])
+
+    out.rule("Runs")
+    runs = tables.query(
+        """
+        SELECT job_name AS job, count(*) AS runs, count(*) FILTER (successful) AS successful,
+               count(*) FILTER (state = 'FAILED') AS failed, count(*) FILTER (state = 'ABORTED') AS aborted,
+               count(*) FILTER (ended_at IS NULL) AS open,
+               median(duration_ms)::BIGINT AS median_ms, max(duration_ms) AS longest_ms
+        FROM runs GROUP BY 1 ORDER BY 1
+        """
+    )
+    show(runs.columns, runs.rows)
+
+    out.rule("Violations")
+    violations = tables.query(
+        """
+        SELECT run_id, job_name AS job, ledger_verdict AS verdict, ledger.input_count AS input,
+               ledger.processed_count AS processed, ledger.filtered_count AS filtered,
+               ledger.errored_count AS errored, ledger_difference AS difference
+        FROM runs WHERE ledger_verdict <> 'balanced' ORDER BY 1
+        """
+    )
+    show(violations.columns, violations.rows)
+
+    out.rule("Dead letters")
+    letters = tables.query("SELECT reason, count(*) FROM dead_letters GROUP BY 1 ORDER BY 1")
+    show(["reason", "records", "meaning"], [[code, n, Reason.of(code).meaning] for code, n in letters.rows])
+
+    out.rule("Do the books balance?")
+    out.print(
+        f"This demo sent {sent.records} records: {sent.events} events, {sent.resent} of them again, "
+        f"{sent.broken} that are no events."
+    )
+    books = entries(scalar)
+    show(
+        ["account", "left", "right", ""],
+        [[entry.name, entry.left, entry.right, "yes" if entry.balances else "NO"] for entry in books],
+    )
+
+    out.rule("Where it is")
+    out.print(f"Tables  {settings.tables_path}", highlight=False)
+    out.print(f"Logs    {job_log(settings).absolute()}", highlight=False)
+    out.print(f"        {(settings.home / 'broker' / 'broker.log').absolute()}", highlight=False)
+    out.print(f"Took    {seconds:.0f} s\n", highlight=False)
+    out.print("Try next:")
+    for query in TO_TRY:
+        out.print(f'  lineproof sql "{query.replace("$", chr(92) + "$")}"', markup=False, highlight=False)
+    return all(entry.balances for entry in books)

@@ -1,0 +1,110 @@
+"""The streaming job in this process: from settings to a Spark session to the two queries."""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from types import FrameType
+
+from lineproof import jars
+from lineproof.java import find_java
+from lineproof.kafka import Kafka, client_options, spark_options
+from lineproof.settings import Settings
+from lineproof.streaming import job
+from lineproof.streaming.session import session, was_submitted
+
+
+class Stop:
+    """Becomes true when Ctrl-C or SIGTERM asks to stop."""
+
+    def __init__(self) -> None:
+        self._asked = False
+
+    def listen(self) -> None:
+        """Take the signals. Called late, because Spark's session takes SIGINT for itself when it starts."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._ask)
+
+    def __call__(self) -> bool:
+        return self._asked
+
+    def _ask(self, _number: int, _frame: FrameType | None) -> None:
+        self._asked = True
+
+
+def run_job(
+    settings: Settings,
+    *,
+    create_topics: bool,
+    report: Callable[[job.Progress], None],
+    started: Callable[[], None] = lambda: None,
+) -> None:
+    """Run the job until it has caught up, or until Ctrl-C."""
+    stop = Stop()
+    stop.listen()
+    options = client_options(settings)
+    prepare_topics(settings, create_topics)
+    log = job_log(settings)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with _jvm_output_to(log):
+        if not was_submitted():
+            os.environ["JAVA_HOME"] = str(find_java().resolve().parents[1])
+        spark = session(
+            settings.spark,
+            jars=[] if was_submitted() else jars.spark_jars(),
+            log=log.absolute(),
+            log_config=Path(str(files("lineproof.conf") / "log4j2.properties")),
+        )
+    stop.listen()
+    config = job.JobConfig(
+        kafka=spark_options(options),
+        topic=settings.topics.events,
+        dead_letter_topic=settings.topics.dead_letters,
+        tables=settings.tables_path,
+        checkpoints=settings.checkpoints_path,
+        trigger=settings.spark_trigger,
+        max_offsets_per_trigger=settings.max_offsets_per_trigger,
+        schema_ids=settings.schema_ids,
+    )
+    try:
+        job.run(spark, config, report, stop, started)
+    finally:
+        spark.stop()
+
+
+def prepare_topics(settings: Settings, create: bool) -> None:
+    """Make sure that the topics are there."""
+    kafka = Kafka(client_options(settings))
+    names = [name for name in (settings.topics.events, settings.topics.dead_letters) if name]
+    if create:
+        kafka.create_topics(names, settings.topics.partitions, settings.topics.replication_factor)
+    kafka.require_topics(*names)
+
+
+def job_log(settings: Settings) -> Path:
+    """Where Spark logs to."""
+    return settings.home / "logs" / "job.log"
+
+
+@contextmanager
+def _jvm_output_to(log: Path) -> Iterator[None]:
+    """Give a JVM that starts meanwhile the log as its stdout and stderr: our own are for people and data."""
+    if was_submitted():
+        yield
+        return
+    sys.stdout.flush()
+    sys.stderr.flush()
+    kept = os.dup(1), os.dup(2)
+    with log.open("ab") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(kept[0], 1)
+            os.dup2(kept[1], 2)
+            for descriptor in kept:
+                os.close(descriptor)

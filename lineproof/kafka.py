@@ -1,0 +1,141 @@
+"""Kafka as lineproof's own processes use it: which broker, with which options, and whether it answers."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from confluent_kafka import KafkaError, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec  # type: ignore[attr-defined]
+
+from lineproof.broker import Broker
+from lineproof.schemas.errors import LineproofError
+from lineproof.settings import Settings
+
+MAX_MESSAGE_BYTES = 20 * 1024 * 1024
+"""Spark's logical plans make events of many megabytes; they are lineage too."""
+
+
+class KafkaUnavailable(LineproofError):
+    """No broker, no topic, or no permission."""
+
+
+def client_options(settings: Settings) -> dict[str, str]:
+    """The options of the C client: the user's, or those of the embedded broker."""
+    if settings.kafka.get("bootstrap.servers"):
+        return dict(settings.kafka)
+    address = Broker(settings.home / "broker").address()
+    if address is None:
+        raise KafkaUnavailable(
+            "No Kafka broker is configured, and the embedded one is not running.",
+            "Set kafka.bootstrap.servers (or LINEPROOF_KAFKA_BOOTSTRAP_SERVERS), or run `lineproof up --detach`.",
+        )
+    return {**settings.kafka, "bootstrap.servers": address}
+
+
+def spark_options(options: Mapping[str, str]) -> dict[str, str]:
+    """The same options for Spark's Java client, which names and spells some of them otherwise."""
+    java = dict(options)
+    mechanism = java.pop("sasl.mechanisms", None) or java.get("sasl.mechanism")
+    if mechanism:
+        java["sasl.mechanism"] = mechanism
+    username, password = java.pop("sasl.username", None), java.pop("sasl.password", None)
+    if username is not None and password is not None:
+        module = "scram.ScramLoginModule" if str(mechanism).startswith("SCRAM") else "plain.PlainLoginModule"
+        java["sasl.jaas.config"] = (
+            f"org.apache.kafka.common.security.{module} required "
+            f"username={_quoted(username)} password={_quoted(password)};"
+        )
+    if "ssl.ca.location" in java:
+        java["ssl.truststore.type"] = "PEM"
+        java["ssl.truststore.location"] = java.pop("ssl.ca.location")
+    java.setdefault("max.request.size", str(MAX_MESSAGE_BYTES))
+    return java
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+class Kafka:
+    """A look at the cluster, which says what is wrong when something is."""
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self._address = options["bootstrap.servers"]
+        self._errors: list[KafkaError] = []
+        config: dict[str, Any] = {**options, "error_cb": self._errors.append, "log_level": 0}
+        try:
+            self._admin = AdminClient(config)
+        except KafkaException as error:
+            raise KafkaUnavailable(
+                f"The Kafka options are not valid: {error.args[0].str()}", "Correct them under `kafka`."
+            ) from error
+
+    def topics(self, timeout_s: float = 10) -> dict[str, int]:
+        """The topics and their numbers of partitions."""
+        try:
+            metadata = self._admin.list_topics(timeout=timeout_s)
+        except KafkaException as error:
+            raise self._explained(error) from error
+        return {name: len(topic.partitions) for name, topic in metadata.topics.items()}
+
+    def offsets(self, topic: str, timeout_s: float = 10) -> dict[int, tuple[int, int]]:
+        """First and next offset of every partition of a topic."""
+        partitions = [TopicPartition(topic, number) for number in range(self.topics().get(topic, 0))]
+
+        def ask(which: OffsetSpec) -> list[int]:
+            if not partitions:
+                return []
+            futures = self._admin.list_offsets(dict.fromkeys(partitions, which), request_timeout=timeout_s)
+            return [futures[one].result().offset for one in partitions]
+
+        first, following = ask(OffsetSpec.earliest()), ask(OffsetSpec.latest())  # type: ignore[no-untyped-call]
+        return {
+            one.partition: bounds for one, bounds in zip(partitions, zip(first, following, strict=True), strict=True)
+        }
+
+    def require_topics(self, *names: str) -> None:
+        """Refuse to go on without these topics."""
+        there = self.topics()
+        if missing := [name for name in names if name not in there]:
+            raise KafkaUnavailable(
+                f"The broker at {self._address} has no topic {', '.join(missing)}.",
+                "Create it, or start the job with --create-topics.",
+            )
+
+    def create_topics(self, names: list[str], partitions: int, replication_factor: int) -> list[str]:
+        """Create those topics that are not there; return their names."""
+        there = self.topics()
+        new = [
+            NewTopic(name, partitions, replication_factor, config={"max.message.bytes": str(MAX_MESSAGE_BYTES)})
+            for name in names
+            if name not in there
+        ]
+        if not new:
+            return []
+        for name, future in self._admin.create_topics(new).items():
+            try:
+                future.result()
+            except KafkaException as error:
+                if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                    raise KafkaUnavailable(
+                        f"The topic {name} cannot be created: {error.args[0].str()}", "Create it by hand."
+                    ) from error
+        return [topic.topic for topic in new]
+
+    def _explained(self, error: KafkaException) -> KafkaUnavailable:
+        codes = {cause.code() for cause in self._errors}
+        if KafkaError._AUTHENTICATION in codes:
+            return KafkaUnavailable(
+                f"The broker at {self._address} refused the credentials.",
+                "Check security.protocol, sasl.mechanism, sasl.username and sasl.password under `kafka`.",
+            )
+        if KafkaError._SSL in codes:
+            return KafkaUnavailable(
+                f"TLS with the broker at {self._address} failed: {self._errors[-1].str()}",
+                "Check security.protocol and ssl.ca.location under `kafka`.",
+            )
+        cause = self._errors[0].str() if self._errors else error.args[0].str()
+        return KafkaUnavailable(
+            f"The broker at {self._address} does not answer: {cause}",
+            "Check that it runs and that kafka.bootstrap.servers names it.",
+        )

@@ -1,0 +1,84 @@
+"""How results are printed: data on stdout, everything else on stderr."""
+
+import base64
+import csv
+import json
+import sys
+from collections.abc import Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+out = Console(soft_wrap=True)
+err = Console(stderr=True, highlight=False)
+
+
+class Format(str, Enum):
+    """How data is printed."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+
+
+def show(columns: Sequence[str], rows: Sequence[Sequence[Any]], form: Format = Format.TABLE) -> None:
+    """Print rows on stdout: a table for people, one JSON array or CSV for programs."""
+    if form is Format.JSON:
+        documents = [dict(zip(columns, row, strict=True)) for row in rows]
+        print(json.dumps(documents, default=_plain, ensure_ascii=False, indent=2))
+    elif form is Format.CSV:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows([_csv_cell(value) for value in row] for row in rows)
+    else:
+        table = Table(header_style="bold", box=None, pad_edge=False)
+        for number, name in enumerate(columns):
+            is_number = bool(rows) and all(isinstance(row[number], int | float | Decimal) for row in rows)
+            table.add_column(escape(name), justify="right" if is_number else "left", overflow="fold")
+        for row in rows:
+            table.add_row(*(escape(_cell(value)) for value in row))
+        Console(width=None if sys.stdout.isatty() else 200).print(table)
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON has no word for."""
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if isinstance(value, bytes | bytearray | memoryview):
+        return base64.b64encode(bytes(value)).decode()
+    if isinstance(value, Decimal) and value == value.to_integral_value():
+        return int(value)
+    return str(value)
+
+
+def _csv_cell(value: Any) -> Any:
+    if value is None:
+        return ""
+    if isinstance(value, list | dict | bool):
+        return json.dumps(value, default=_plain, ensure_ascii=False)
+    return value if isinstance(value, str | int | float) else _plain(value)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, list | dict):
+        return json.dumps(value, default=_plain, ensure_ascii=False)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return _text(value)
+
+
+def _text(value: Any) -> str:
+    """Control characters from foreign names must not reach a terminal."""
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ", timespec="milliseconds").removesuffix("+00:00")
+    if isinstance(value, bytes | bytearray | memoryview):
+        return str(_plain(value))
+    text = str(value)
+    return text if text.isprintable() else "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)

@@ -1,0 +1,126 @@
+"""`up`, `down` and `status`: the broker and the job as one service on this machine."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from lineproof.broker import Broker
+from lineproof.jobrunner import run_job
+from lineproof.schemas.errors import LineproofError
+from lineproof.settings import Settings
+from lineproof.streaming.job import Progress
+
+
+class ServiceError(LineproofError):
+    """The service cannot be started or stopped."""
+
+
+@dataclass(frozen=True)
+class Service:
+    """The process that `up` runs in, as its state file tells."""
+
+    home: Path
+
+    @property
+    def _state(self) -> Path:
+        return self.home / "up.json"
+
+    def process(self) -> psutil.Process | None:
+        """The running service, if there is one. A pid alone may have been given to another process since."""
+        try:
+            state = json.loads(self._state.read_text())
+            process = psutil.Process(state["pid"])
+            return process if process.create_time() == state["created"] else None
+        except (OSError, ValueError, KeyError, psutil.NoSuchProcess):
+            return None
+
+    def register(self) -> None:
+        """Say that this process is the service, and ready."""
+        me = psutil.Process(os.getpid())
+        text = json.dumps({"pid": me.pid, "created": me.create_time()})
+        draft = self._state.with_suffix(".tmp")
+        draft.write_text(text)
+        draft.replace(self._state)
+
+    def unregister(self) -> None:
+        """Say that it is gone."""
+        self._state.unlink(missing_ok=True)
+
+
+def up(settings: Settings, report: Callable[[Progress], None], started: Callable[[str], None]) -> None:
+    """Run broker and job until asked to stop. `started` gets the broker's address."""
+    service = Service(settings.home)
+    refuse_if_running(service)
+    settings.home.mkdir(parents=True, exist_ok=True)
+    broker = Broker(settings.home / "broker")
+    address = broker.start()
+
+    def ready() -> None:
+        service.register()
+        started(address)
+
+    try:
+        run_job(settings, create_topics=True, report=report, started=ready)
+    finally:
+        service.unregister()
+        broker.stop()
+
+
+def up_detached(arguments: list[str], settings: Settings, timeout_s: float = 180) -> None:
+    """Start `up` as a process of its own, and wait until it is ready."""
+    service = Service(settings.home)
+    refuse_if_running(service)
+    log = settings.home / "logs" / "up.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as output:
+        begin = output.tell()
+        child = subprocess.Popen(
+            [sys.executable, "-m", "lineproof", "up", *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    deadline = time.monotonic() + timeout_s
+    while service.process() is None:
+        if child.poll() is not None:
+            said = log.read_bytes()[begin:].decode(errors="replace").strip()
+            raise ServiceError(f"The service did not start:\n{said}", f"The whole log is {log}.")
+        if time.monotonic() > deadline:
+            child.terminate()
+            raise ServiceError(f"The service was not ready after {timeout_s:.0f} s.", f"Its log is {log}.")
+        time.sleep(0.2)
+
+
+def down(settings: Settings, timeout_s: float = 60) -> bool:
+    """Stop the service and the broker; return whether anything was running."""
+    process = Service(settings.home).process()
+    if process:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(timeout_s)
+        except psutil.TimeoutExpired:
+            # Safe: the next start repeats the batch that was under way.
+            process.kill()
+            process.wait(timeout_s)
+    broker = Broker(settings.home / "broker")
+    had_broker = broker.address() is not None
+    broker.stop()
+    return bool(process) or had_broker
+
+
+def refuse_if_running(service: Service) -> None:
+    """One broker and one job per home."""
+    if running := service.process():
+        raise ServiceError(
+            f"`lineproof up` is already running here (process {running.pid}).",
+            "Stop it with `lineproof down`, or use another directory: --set home=DIRECTORY.",
+        )

@@ -1,0 +1,248 @@
+"""One frozen, typed settings object: command line > environment > file > default."""
+
+import difflib
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from lineproof.schemas.errors import LineproofError
+
+ENV_PREFIX = "LINEPROOF_"
+CONFIG_VARIABLE = "LINEPROOF_CONFIG"
+DEFAULT_FILE = Path("lineproof.yaml")
+OTHER_VARIABLES = {CONFIG_VARIABLE, "LINEPROOF_JARS"}
+"""Variables of ours that are not settings."""
+
+_SECRET = re.compile(r"password|secret|token|jaas|credential|api.?key|ssl\.key|user\.info", re.IGNORECASE)
+_VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
+_TRIGGER = re.compile(r"available-now|(?P<number>\d+)\s*(?P<unit>ms|s|m|h)")
+_UNITS = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours"}
+
+
+class SettingsError(LineproofError):
+    """The configuration cannot be used as it is."""
+
+    exit_code = 2
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Topics(_Section):
+    """The Kafka topics."""
+
+    events: str = Field("lineage.events", min_length=1, description="where producers publish")
+    dead_letters: str = Field(
+        "lineage.dead-letters", description="where records that cannot be used are sent on; empty for nowhere"
+    )
+    partitions: int = Field(4, ge=1, description="of the topics that --create-topics and `up` create")
+    replication_factor: int = Field(1, ge=1, description="likewise")
+
+
+class Settings(_Section):
+    """Everything that can be set. `kafka` and `spark` pass options through under their own names."""
+
+    home: Path = Field(Path(".lineproof"), description="all that lineproof keeps on this machine")
+    tables: str = Field("", description="directory or URI of the Delta tables; default {home}/tables")
+    checkpoints: str = Field("", description="directory or URI of the checkpoints; default {home}/checkpoints")
+    topics: Topics = Topics()
+    trigger: str = Field("10s", description="how often the job looks for new events, or available-now")
+    max_offsets_per_trigger: int = Field(200_000, ge=1, description="at most so many records in one batch")
+    schema_ids: dict[int, int] = Field(
+        default_factory=dict, description="schema registry: schema id to envelope version"
+    )
+    kafka: dict[str, str] = Field(default_factory=dict, description="client options, such as bootstrap.servers")
+    spark: dict[str, str] = Field(default_factory=dict, description="options, such as spark.sql.shuffle.partitions")
+
+    @field_validator("kafka", "spark", mode="before")
+    @classmethod
+    def _flat_text(cls, value: object) -> object:
+        return _flatten(value) if isinstance(value, Mapping) else value
+
+    @field_validator("spark")
+    @classmethod
+    def _spark_names(cls, value: dict[str, str]) -> dict[str, str]:
+        for name in value:
+            if not name.startswith("spark."):
+                raise ValueError(f"Spark options begin with 'spark.'; did you mean 'spark.{name}'?")
+        return value
+
+    @field_validator("trigger")
+    @classmethod
+    def _known_trigger(cls, value: str) -> str:
+        if not _TRIGGER.fullmatch(value):
+            raise ValueError("must be available-now, or a time such as 500ms, 10s, 5m")
+        return value
+
+    @field_validator("schema_ids")
+    @classmethod
+    def _known_versions(cls, value: dict[int, int]) -> dict[int, int]:
+        from lineproof.schemas.envelope import WRITER_SCHEMAS
+
+        for schema_id, version in value.items():
+            if version not in WRITER_SCHEMAS:
+                raise ValueError(f"id {schema_id} names envelope version {version}; known: {[*WRITER_SCHEMAS]}")
+        return value
+
+    @property
+    def tables_path(self) -> str:
+        """Where the tables are, absolute unless it is a URI."""
+        return _absolute(self.tables or str(self.home / "tables"))
+
+    @property
+    def checkpoints_path(self) -> str:
+        """Where the checkpoints are, absolute unless it is a URI."""
+        return _absolute(self.checkpoints or str(self.home / "checkpoints"))
+
+    @property
+    def spark_trigger(self) -> str:
+        """The trigger in Spark's words."""
+        match = _TRIGGER.fullmatch(self.trigger)
+        return f"{match['number']} {_UNITS[match['unit']]}" if match and match["unit"] else self.trigger
+
+    def masked(self) -> dict[str, Any]:
+        """The settings as they may be printed."""
+        shown = self.model_dump(mode="json")
+        for section in ("kafka", "spark"):
+            shown[section] = {name: mask(name, value) for name, value in shown[section].items()}
+        return shown
+
+
+def mask(name: str, value: str) -> str:
+    """A value as it may be printed."""
+    return "******" if _SECRET.search(name) else value
+
+
+def load(file: Path | None = None, overrides: Sequence[str] = (), environ: Mapping[str, str] | None = None) -> Settings:
+    """Read the settings: `overrides` are `NAME=VALUE` texts from the command line, with dots into sections."""
+    environ = os.environ if environ is None else environ
+    named = file or (Path(environ[CONFIG_VARIABLE]) if environ.get(CONFIG_VARIABLE) else None)
+    layers = [
+        _from_file(named or DEFAULT_FILE, environ) if named or DEFAULT_FILE.exists() else {},
+        _from_environment(environ),
+        _from_overrides(overrides),
+    ]
+    merged: dict[str, Any] = {}
+    for layer in layers:
+        for name, value in layer.items():
+            both_are_sections = isinstance(value, Mapping) and isinstance(merged.get(name), Mapping)
+            merged[name] = {**merged[name], **value} if both_are_sections else value
+    try:
+        return Settings.model_validate(merged)
+    except ValidationError as error:
+        problems = [f"{'.'.join(map(str, item['loc']))}: {_message(item)}" for item in error.errors()]
+        raise SettingsError(
+            f"The configuration is not valid: {'; '.join(problems)}.",
+            "Correct it; conf/lineproof.yaml lists every setting.",
+        ) from error
+
+
+def _message(item: Any) -> str:
+    if item["type"] == "extra_forbidden":
+        return _did_you_mean(
+            str(item["loc"][-1]), Topics.model_fields if item["loc"][0] == "topics" else Settings.model_fields
+        )
+    return str(item["msg"]).removeprefix("Value error, ")
+
+
+def _did_you_mean(name: str, known: Mapping[str, object]) -> str:
+    nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
+    return (
+        f"there is no such setting; did you mean '{nearest[0]}'?"
+        if nearest
+        else (f"there is no such setting; there are {', '.join(known)}")
+    )
+
+
+def _from_file(file: Path, environ: Mapping[str, str]) -> dict[str, Any]:
+    try:
+        document = yaml.safe_load(_interpolate(file.read_text(), file, environ)) or {}
+    except OSError as error:
+        raise SettingsError(
+            f"The configuration file {file} cannot be read: {error.strerror}.", "Name another with --config."
+        ) from error
+    except yaml.YAMLError as error:
+        raise SettingsError(f"The configuration file {file} is not valid YAML: {error}.", "Correct it.") from error
+    if not isinstance(document, dict):
+        raise SettingsError(f"The configuration file {file} holds no settings.", "Write `name: value` lines.")
+    return {
+        name: ({} if value is None and name in ("kafka", "spark", "topics", "schema_ids") else value)
+        for name, value in document.items()
+    }
+
+
+def _interpolate(text: str, file: Path, environ: Mapping[str, str]) -> str:
+    def value(match: re.Match[str]) -> str:
+        found = environ.get(match["name"], match["default"])
+        if found is None:
+            raise SettingsError(
+                f"The configuration file {file} uses ${{{match['name']}}}, which is not set.",
+                f"Set the variable, or give a default: ${{{match['name']}:-…}}.",
+            )
+        return found
+
+    lines = text.splitlines(keepends=True)
+    return "".join(line if line.lstrip().startswith("#") else _VARIABLE.sub(value, line) for line in lines)
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    """`LINEPROOF_TRIGGER`, `LINEPROOF_TOPICS_EVENTS`, `LINEPROOF_KAFKA_BOOTSTRAP_SERVERS`.
+
+    Kafka's names have dots and no underscores, so that one stands for the other. Spark's are case-sensitive
+    and cannot be written so.
+    """
+    found: dict[str, Any] = {}
+    for variable, value in environ.items():
+        if not variable.startswith(ENV_PREFIX) or variable in OTHER_VARIABLES:
+            continue
+        name = variable.removeprefix(ENV_PREFIX).lower()
+        section, _, option = name.partition("_")
+        if section == "kafka" and option:
+            found.setdefault("kafka", {})[option.replace("_", ".")] = value
+        elif section == "topics" and option:
+            found.setdefault("topics", {})[option] = value
+        elif name in Settings.model_fields and name not in ("kafka", "spark", "topics", "schema_ids"):
+            found[name] = value
+        else:
+            raise SettingsError(
+                f"The variable {variable} sets nothing: {_did_you_mean(name, Settings.model_fields)}.",
+                "Correct or unset it. Spark options can be given in a file or by --set.",
+            )
+    return found
+
+
+def _from_overrides(overrides: Sequence[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for override in overrides:
+        name, equals, value = override.partition("=")
+        section, dot, option = name.partition(".")
+        if not equals:
+            raise SettingsError(f"--set {override} has no value.", "Write --set NAME=VALUE.")
+        if section == "spark" and dot:
+            found.setdefault("spark", {})[name] = value
+        elif dot:
+            found.setdefault(section, {})[option] = value
+        else:
+            found[name] = value
+    return found
+
+
+def _flatten(options: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    """Options as flat text: YAML makes numbers and booleans of values, and people nest what has dots."""
+    flat: dict[str, str] = {}
+    for name, value in options.items():
+        if isinstance(value, Mapping):
+            flat.update(_flatten(value, f"{prefix}{name}."))
+        else:
+            flat[f"{prefix}{name}"] = str(value).lower() if isinstance(value, bool) else str(value)
+    return flat
+
+
+def _absolute(location: str) -> str:
+    return location if "://" in location else str(Path(location).absolute())

@@ -1,0 +1,88 @@
+"""SQL over the Delta tables, without Spark: DuckDB reads what deltalake finds."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow
+from deltalake import DeltaTable
+from deltalake.exceptions import TableNotFoundError
+
+from lineproof.schemas.errors import LineproofError
+
+
+class QueryError(LineproofError):
+    """The query cannot be answered."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """Names and rows, as they came."""
+
+    columns: list[str]
+    rows: list[tuple[Any, ...]]
+
+
+class Tables:
+    """The Delta tables below one local directory."""
+
+    def __init__(self, root: str) -> None:
+        self._root = Path(root)
+
+    def __iter__(self) -> Iterator[tuple[str, DeltaTable]]:
+        if not self._root.is_dir():
+            return
+        for path in sorted(self._root.iterdir()):
+            if (path / "_delta_log").is_dir():
+                try:
+                    yield path.name, DeltaTable(str(path))
+                except TableNotFoundError:
+                    # A table's directory exists a moment before its first commit.
+                    continue
+
+    def overview(self) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """A row per table."""
+        rows = []
+        for name, table in self:
+            files = pyarrow.table(table.get_add_actions(flatten=True))
+            sizes, counts = files["size_bytes"].to_pylist(), files["num_records"].to_pylist()
+            rows.append(
+                (
+                    name,
+                    sum(counts),
+                    len(sizes),
+                    sum(sizes),
+                    table.version(),
+                    str(self._root / name),
+                    table.metadata().description or "",
+                )
+            )
+        return ["table", "rows", "files", "bytes", "version", "path", "comment"], rows
+
+    def query(self, sql: str, *parameters: object) -> Result:
+        """Run one query. JSON functions reach into the `event` column: event->>'$.run.facets.…'."""
+        tables = dict(self)
+        if not tables:
+            raise QueryError(
+                f"There are no tables in {self._root}.",
+                "Run `lineproof demo`, or `lineproof job`, or name their place with --set tables=DIRECTORY.",
+            )
+        connection = duckdb.connect(config={"autoinstall_known_extensions": "false"})
+        try:
+            connection.execute("SET TimeZone = 'UTC'")
+            for name, table in tables.items():
+                connection.register(name, table.to_pyarrow_dataset())
+            # By Arrow, because DuckDB's own rows need another library for times with a zone.
+            relation = connection.sql(sql, params=list(parameters))
+            if relation is None:
+                return Result([], [])
+            answer = relation.to_arrow_table()
+            return Result(answer.column_names, list(zip(*(one.to_pylist() for one in answer.columns), strict=True)))
+        except duckdb.Error as error:
+            raise QueryError(
+                f"The query failed: {str(error).strip()}", f"The tables are {', '.join(tables)}."
+            ) from error
+        finally:
+            connection.close()

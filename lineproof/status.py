@@ -1,0 +1,84 @@
+"""What `status` and `check` look at."""
+
+import platform
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from lineproof import jars
+from lineproof.broker import Broker
+from lineproof.java import find_java
+from lineproof.kafka import Kafka, client_options
+from lineproof.schemas.errors import LineproofError
+from lineproof.services import Service
+from lineproof.settings import Settings
+from lineproof.sql import Tables
+
+
+def status(settings: Settings) -> dict[str, str | int]:
+    """The state of broker, job and tables, in words and figures."""
+    process = Service(settings.home).process()
+    address = Broker(settings.home / "broker").address()
+    report: dict[str, str | int] = {
+        "embedded broker": f"running at {address}" if address else "stopped",
+        "job": f"running (process {process.pid})" if process else "stopped",
+        "tables": settings.tables_path,
+    }
+    tables = Tables(settings.tables_path)
+    for name, rows, *_ in tables.overview()[1]:
+        report[f"rows of {name}"] = rows
+    try:
+        report["records not archived yet"] = _behind(settings, tables)
+    except LineproofError as error:
+        report["records not archived yet"] = f"unknown: {error.what}"
+    return report
+
+
+def _behind(settings: Settings, tables: Tables) -> int:
+    topic = settings.topics.events
+    archived = 'SELECT partition, max("offset") + 1 FROM archive WHERE topic = ? GROUP BY partition'
+    next_offsets = dict(tables.query(archived, topic).rows)
+    offsets = Kafka(client_options(settings)).offsets(topic)
+    return sum(end - max(begin, next_offsets.get(partition, 0)) for partition, (begin, end) in offsets.items())
+
+
+def checks(settings: Settings) -> list[tuple[str, str, str]]:
+    """Every check: its name, its result, and what to do where it failed."""
+    return [
+        ("configuration", "ok", ""),
+        ("Python", f"ok: {platform.python_version()}", ""),
+        _checked("Java", lambda: str(find_java())),
+        _checked(
+            "JARs",
+            lambda: f"{len(jars.spark_jars())} for Spark, broker ready: {bool(jars.broker_classpath())}",
+        ),
+        _checked("broker", lambda: client_options(settings)["bootstrap.servers"] + _topics(settings)),
+        _checked("tables", lambda: _writable(settings.tables_path)),
+    ]
+
+
+def _checked(name: str, look: Callable[[], str]) -> tuple[str, str, str]:
+    try:
+        return name, f"ok: {look()}", ""
+    except LineproofError as error:
+        return name, f"FAILED: {error.what}", error.remedy
+
+
+def _topics(settings: Settings) -> str:
+    kafka = Kafka(client_options(settings))
+    kafka.require_topics(settings.topics.events, *filter(None, [settings.topics.dead_letters]))
+    return f", topic {settings.topics.events} is there"
+
+
+def _writable(location: str) -> str:
+    if "://" in location:
+        return f"{location} (not looked at: Spark's cluster reaches it, this machine need not)"
+    nearest = next(parent for parent in (Path(location), *Path(location).parents) if parent.exists())
+    try:
+        with tempfile.TemporaryFile(dir=nearest):
+            return location
+    except OSError as error:
+        raise LineproofError(
+            f"{location} cannot be written: {error.strerror}.",
+            "Choose another place with `tables` or `home`.",
+        ) from error

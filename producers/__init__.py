@@ -1,0 +1,1 @@
+"""All that puts events on a topic."""

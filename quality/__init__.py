@@ -1,0 +1,1 @@
+"""Whether the tables can be trusted."""

@@ -1,0 +1,1 @@
+"""Every contract: Avro and JSON Schemas, their readers and writers, and the root error."""

@@ -1,0 +1,148 @@
+"""The wire format: the only place that knows how an event looks as bytes.
+
+Three framings, told apart by their first bytes:
+
+* ``C3 01`` + 8-byte schema fingerprint + Avro: *single-object encoding*, what we write by default;
+* ``00`` + 4-byte schema id + Avro: Confluent's framing, for those who run a schema registry;
+* ``{``: plain OpenLineage JSON, so that stock OpenLineage Kafka transports work unchanged.
+
+A record is never decoded with a schema that came over the wire: a fingerprint or an id only chooses among
+the schemas in `WRITER_SCHEMAS`.
+"""
+
+import io
+import json
+import struct
+import uuid
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+
+import fastavro
+from fastavro.schema import fingerprint, to_parsing_canonical_form
+
+from lineproof.schemas.errors import LineproofError
+from lineproof.schemas.openlineage import Event
+from lineproof.schemas.reasons import Reason
+
+VERSION = 1
+SINGLE_OBJECT_MARKER = b"\xc3\x01"
+CONFLUENT_MARKER = b"\x00"
+JSON_MARKER = b"{"
+
+WRITER_SCHEMAS: dict[int, str] = {1: files("lineproof.schemas").joinpath("envelope.avsc").read_text()}
+"""Every envelope version ever released, so that archived records stay readable."""
+
+_PARSED = {version: fastavro.parse_schema(json.loads(text)) for version, text in WRITER_SCHEMAS.items()}
+
+FINGERPRINTS: dict[int, bytes] = {
+    version: bytes.fromhex(fingerprint(to_parsing_canonical_form(json.loads(text)), "CRC-64-AVRO"))
+    for version, text in WRITER_SCHEMAS.items()
+}
+
+
+class UnreadableRecord(LineproofError):
+    """A record's value is not an event in any framing; `reason` is the code its dead letter carries."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(f"The record cannot be read ({reason.value}): {reason.meaning}.", reason.remedy)
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """The fields of `envelope.avsc`, in its order."""
+
+    envelope_version: int
+    event_id: str
+    kind: str
+    event_type: str | None
+    event_time: datetime
+    run_id: str | None
+    job_namespace: str | None
+    job_name: str | None
+    dataset_namespace: str | None
+    dataset_name: str | None
+    producer: str
+    emitter_id: str
+    sequence: int
+    trace_id: str | None
+    content_encoding: str
+    payload: bytes
+
+    @classmethod
+    def seal(cls, event: Event, emitter_id: str, sequence: int, trace_id: str | None = None) -> "Envelope":
+        """Put a checked event into its envelope."""
+        return cls(
+            envelope_version=VERSION,
+            event_id=event_id(event.payload),
+            kind=event.kind,
+            event_type=event.event_type,
+            event_time=event.event_time,
+            run_id=event.run_id,
+            job_namespace=event.job_namespace,
+            job_name=event.job_name,
+            dataset_namespace=event.dataset_namespace,
+            dataset_name=event.dataset_name,
+            producer=event.producer,
+            emitter_id=emitter_id,
+            sequence=sequence,
+            trace_id=trace_id,
+            content_encoding="plain",
+            payload=event.payload,
+        )
+
+    def encode(self, schema_id: int | None = None) -> bytes:
+        """The record's value: single-object encoding, or Confluent framing when a registry gave a schema id."""
+        out = io.BytesIO()
+        if schema_id is None:
+            out.write(SINGLE_OBJECT_MARKER + FINGERPRINTS[VERSION])
+        else:
+            out.write(CONFLUENT_MARKER + struct.pack(">I", schema_id))
+        fastavro.schemaless_writer(out, _PARSED[VERSION], asdict(self))
+        return out.getvalue()
+
+
+def event_id(payload: bytes) -> str:
+    """The id of an event: a UUIDv8 (RFC 9562) made of the first 16 bytes of the payload's SHA-256.
+
+    `lineproof.streaming.decode` computes the same in Spark SQL.
+    """
+    digest = bytearray(sha256(payload).digest()[:16])
+    digest[6] = digest[6] & 0x0F | 0x80
+    digest[8] = digest[8] & 0x3F | 0x80
+    return str(uuid.UUID(bytes=bytes(digest)))
+
+
+def decode(value: bytes | None, schema_ids: Mapping[int, int] | None = None) -> Envelope | bytes:
+    """Read a record's value: an envelope, or the bare payload of a plain JSON event.
+
+    `schema_ids` maps a registry's schema ids to envelope versions.
+    """
+    if not value:
+        raise UnreadableRecord(Reason.EMPTY_VALUE)
+    if value.startswith(JSON_MARKER):
+        return value
+    version, body = _version_and_body(value, schema_ids or {})
+    try:
+        fields: Any = fastavro.schemaless_reader(io.BytesIO(body), _PARSED[version], _PARSED[VERSION])
+        return Envelope(**fields)
+    except (EOFError, ValueError, IndexError, TypeError, OverflowError, MemoryError) as error:
+        raise UnreadableRecord(Reason.AVRO_UNDECODABLE) from error
+
+
+def _version_and_body(value: bytes, schema_ids: Mapping[int, int]) -> tuple[int, bytes]:
+    if value.startswith(SINGLE_OBJECT_MARKER):
+        for version, known in FINGERPRINTS.items():
+            if value[2:10] == known:
+                return version, value[10:]
+        raise UnreadableRecord(Reason.UNKNOWN_SCHEMA_FINGERPRINT)
+    if value.startswith(CONFLUENT_MARKER) and len(value) >= 5:
+        (schema_id,) = struct.unpack(">I", value[1:5])
+        if schema_id not in schema_ids:
+            raise UnreadableRecord(Reason.UNKNOWN_SCHEMA_ID)
+        return schema_ids[schema_id], value[5:]
+    raise UnreadableRecord(Reason.UNKNOWN_FRAMING)

@@ -1,0 +1,104 @@
+"""What an OpenLineage event is: the three kinds, how to tell them apart, and a check before they leave."""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.resources import files
+from typing import Any
+
+import jsonschema_rs
+
+from lineproof.schemas.errors import LineproofError
+
+EVENT_TYPES = ("START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "OTHER")
+KINDS = ("RUN", "DATASET", "JOB")
+
+_SCHEMA: dict[str, Any] = json.loads(files("lineproof.schemas").joinpath("openlineage.json").read_text())
+_VALIDATORS = {
+    kind: jsonschema_rs.validator_for({**_SCHEMA, "$ref": f"#/$defs/{kind}"}, validate_formats=True) for kind in KINDS
+}
+
+
+class InvalidEvent(LineproofError):
+    """The event breaks the OpenLineage specification."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """A checked event: its bytes as they were written, and the facts that route them."""
+
+    payload: bytes
+    kind: str
+    event_type: str | None
+    event_time: datetime
+    run_id: str | None
+    job_namespace: str | None
+    job_name: str | None
+    dataset_namespace: str | None
+    dataset_name: str | None
+    producer: str
+
+    @property
+    def key(self) -> bytes:
+        """The Kafka key: all events of one run, one job or one dataset share a partition."""
+        if self.kind == "RUN":
+            return str(self.run_id).encode()
+        if self.kind == "DATASET":
+            return f"dataset:{self.dataset_namespace}/{self.dataset_name}".encode()
+        return f"job:{self.job_namespace}/{self.job_name}".encode()
+
+
+def kind_of(document: dict[str, Any]) -> str | None:
+    """Kinds differ by shape alone: `run` wins over `dataset`, `dataset` over `job`."""
+    return next((kind for kind in KINDS if kind.lower() in document), None)
+
+
+def parse(payload: bytes) -> Event:
+    """Check an event's bytes against the specification and take out the facts that route it."""
+    try:
+        document = json.loads(payload, object_pairs_hook=_refuse_duplicate_keys)
+    except (ValueError, RecursionError) as error:
+        raise InvalidEvent(f"Not a JSON document: {error}.", "Correct the JSON.") from error
+    kind = kind_of(document) if isinstance(document, dict) else None
+    if kind is None:
+        raise InvalidEvent(
+            "Not an OpenLineage event: it has neither a run, nor a dataset, nor a job.",
+            "Publish run, dataset or job events only.",
+        )
+    problems = [
+        f"{'.'.join(map(str, problem.instance_path)) or 'the event'}: {problem.message}"
+        for problem in _VALIDATORS[kind].iter_errors(document)
+    ]
+    if problems:
+        raise InvalidEvent(
+            f"Not a valid OpenLineage {kind.lower()} event: {'; '.join(problems[:3])}.",
+            "Compare the event with the OpenLineage specification 2-0-2.",
+        )
+    job, dataset = document.get("job", {}), document.get("dataset", {})
+    run_id = document["run"]["runId"].lower() if kind == "RUN" else None
+    return Event(
+        payload=payload,
+        kind=kind,
+        event_type=document.get("eventType") if kind == "RUN" else None,
+        event_time=parse_instant(document["eventTime"]),
+        run_id=run_id,
+        job_namespace=job.get("namespace"),
+        job_name=job.get("name"),
+        dataset_namespace=dataset.get("namespace"),
+        dataset_name=dataset.get("name"),
+        producer=document["producer"],
+    )
+
+
+def parse_instant(text: str) -> datetime:
+    """An RFC 3339 instant, cut to microseconds as Spark does; Python 3.10 reads neither Z nor nanoseconds."""
+    day_and_time, zone = (text[:-1], "+00:00") if text[-1] in "zZ" else (text[:-6], text[-6:])
+    seconds, _, fraction = day_and_time.partition(".")
+    return datetime.fromisoformat(f"{seconds}.{fraction[:6]:0<6}{zone}")
+
+
+def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    document = dict(pairs)
+    if len(document) != len(pairs):
+        raise ValueError("an object has the same key twice")
+    return document

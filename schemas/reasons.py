@@ -1,0 +1,118 @@
+"""Why a record cannot be used: the closed list of codes that `dead_letters.reason` may hold."""
+
+from enum import Enum
+
+
+class Reason(Enum):
+    """The code (`value`), what it means, and what to do about it."""
+
+    meaning: str
+    remedy: str
+
+    def __new__(cls, code: str, meaning: str, remedy: str) -> "Reason":
+        member = object.__new__(cls)
+        member._value_ = code
+        member.meaning = meaning
+        member.remedy = remedy
+        return member
+
+    @classmethod
+    def of(cls, code: str) -> "Reason":
+        """The reason with this code."""
+        return next(reason for reason in cls if reason.value == code)
+
+    # What stops the envelope from being opened
+    EMPTY_VALUE = "empty_value", "the record has no value", "Find the producer that writes tombstones here."
+    UNKNOWN_FRAMING = (
+        "unknown_framing",
+        "the first bytes are neither a lineproof envelope, nor Confluent framing, nor JSON",
+        "Publish with the lineproof emitter, or as plain OpenLineage JSON.",
+    )
+    UNKNOWN_SCHEMA_FINGERPRINT = (
+        "unknown_schema_fingerprint",
+        "the envelope was written with a schema this version does not know",
+        "Upgrade the job if the producer is newer; otherwise correct the producer.",
+    )
+    UNKNOWN_SCHEMA_ID = (
+        "unknown_schema_id",
+        "the Confluent schema id is not one of the configured `schema_ids`",
+        "Add the id and its envelope version to `schema_ids`.",
+    )
+    AVRO_UNDECODABLE = (
+        "avro_undecodable",
+        "the Avro bytes are truncated or damaged",
+        "Look at the producer and at whatever relays its records.",
+    )
+    UNSUPPORTED_ENCODING = (
+        "unsupported_encoding",
+        "the envelope's content_encoding is not `plain`",
+        "Let Kafka compress (compression.type) instead of the envelope.",
+    )
+    # What stops the payload from being read
+    INVALID_UTF8 = "invalid_utf8", "the payload is not UTF-8", "Write JSON as UTF-8."
+    JSON_TOO_DEEP = (
+        "json_too_deep",
+        "the payload nests deeper than 1,000 levels",
+        "Flatten the facet, or keep it elsewhere and link to it.",
+    )
+    DUPLICATE_JSON_KEY = (
+        "duplicate_json_key",
+        "an object has the same key twice, so that readers would disagree about the event",
+        "Write each key once.",
+    )
+    INVALID_JSON = "invalid_json", "the payload is not one JSON value", "Correct the producer's serialiser."
+    # What stops the JSON from being an event
+    BAD_SHAPE = (
+        "bad_shape",
+        "a part of the event has the wrong JSON type, such as inputs that are no array",
+        "Compare the event with the OpenLineage specification.",
+    )
+    NOT_AN_EVENT = (
+        "not_an_event",
+        "the JSON has neither a run, nor a dataset, nor a job",
+        "Publish OpenLineage run, dataset or job events only.",
+    )
+    MISSING_EVENT_TIME = "missing_event_time", "eventTime is absent", "Set eventTime."
+    EVENT_TIME_WITHOUT_ZONE = (
+        "event_time_without_zone",
+        "eventTime has no time zone, so it names no instant",
+        "Append Z or an offset such as +02:00.",
+    )
+    BAD_EVENT_TIME = (
+        "bad_event_time",
+        "eventTime is not an ISO 8601 instant",
+        "Write 2026-01-31T23:59:59.999Z.",
+    )
+    UNKNOWN_EVENT_TYPE = (
+        "unknown_event_type",
+        "eventType is none of START, RUNNING, COMPLETE, FAIL, ABORT, OTHER",
+        "Use one of these, or leave eventType out.",
+    )
+    MISSING_PRODUCER = "missing_producer", "producer is absent", "Set producer to a URI of the emitting code."
+    MISSING_SCHEMA_URL = (
+        "missing_schema_url",
+        "schemaURL is absent",
+        "Set schemaURL as the specification says.",
+    )
+    BAD_RUN_ID = (
+        "bad_run_id",
+        "run.runId is absent or not a UUID",
+        "Use one UUID (v7 advised) for all events of a run.",
+    )
+    MISSING_JOB = "missing_job", "the job has no namespace or no name", "Set job.namespace and job.name."
+    MISSING_DATASET = (
+        "missing_dataset",
+        "a dataset has no namespace or no name",
+        "Set namespace and name of the dataset and of every input and output.",
+    )
+    BAD_COUNT = (
+        "bad_count",
+        "a row count, size or ledger count is not a whole number from 0 to 2^63-1",
+        "Count in whole numbers.",
+    )
+    # What shows that envelope and payload do not belong together
+    ENVELOPE_DISAGREES = (
+        "envelope_disagrees",
+        "the envelope's event_id, kind, type, run or job are not those of its payload",
+        "Seal the envelope over the final payload; if it was, something changed it on the way.",
+    )

@@ -1,0 +1,1 @@
+"""The Spark job, in the order data flows: source, decode, facts, tables."""

@@ -1,0 +1,222 @@
+"""From an event's bytes to its facts: the narrow columns every table is made of, taken out of the JSON once."""
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from lineproof.schemas.openlineage import EVENT_TYPES
+from lineproof.schemas.reasons import Reason
+
+# Every leaf is text: a number or an object in the wrong place must become a reason, not a null.
+_LEDGER = "inputRecordCount STRING, processedCount STRING, filteredCount STRING, erroredCount STRING, balanced STRING"
+_IDENTITY = "namespace STRING, name STRING"
+_EVENT = f"""
+    eventTime STRING, eventType STRING, producer STRING, schemaURL STRING,
+    run STRUCT<
+        runId: STRING,
+        facets: STRUCT<
+            parent: STRUCT<run: STRUCT<runId: STRING>, job: STRUCT<{_IDENTITY}>>,
+            errorMessage: STRUCT<message: STRING>,
+            cdme_accountingLedger: STRUCT<{_LEDGER}>,
+            `cdme.accountingLedger`: STRUCT<{_LEDGER}>>>,
+    job STRUCT<{_IDENTITY}>,
+    dataset STRUCT<{_IDENTITY}>,
+    inputs ARRAY<STRUCT<{_IDENTITY}>>,
+    outputs ARRAY<STRUCT<
+        {_IDENTITY}, outputFacets: STRUCT<outputStatistics: STRUCT<rowCount: STRING, size: STRING>>>>,
+    wrong_type STRING
+"""
+_JSON_OPTIONS = {
+    "columnNameOfCorruptRecord": "wrong_type",
+    "allowSingleQuotes": "false",
+    "allowNonNumericNumbers": "false",
+}
+_PARSER_DEPTH = 1000  # Jackson refuses to go deeper
+
+_UUID = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
+_LOCAL_TIME = r"^[1-9]\d{3}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?"
+_ZONE = r"([Zz]|[+-]\d{2}:?\d{2})$"
+_COUNT = r"^\d+(\.0+)?$"
+
+
+def with_facts(records: DataFrame) -> DataFrame:
+    """Add the facts of `payload`, whose hash is `event_id`, and the first reason why it is not an event.
+
+    `reason` keeps what it held before where that is not null.
+    """
+    text = F.when(F.col("reason").isNull(), F.col("payload").cast("string"))
+    parsed = records.withColumn("text", text).withColumns(
+        {
+            "is_strict_json": _is_strict_json(F.col("text"), F.col("event_id")),
+            "event": F.from_json("text", _EVENT, _JSON_OPTIONS),
+        }
+    )
+    event = F.col("event")
+    run_facets = event["run"]["facets"]
+    facts = parsed.withColumns(
+        {
+            "kind": _kind(event),
+            "event_type": F.when(event["run"].isNotNull(), event["eventType"]),
+            "event_time": _instant(event["eventTime"]),
+            "run_id": F.lower(event["run"]["runId"]),
+            "job_namespace": event["job"]["namespace"],
+            "job_name": event["job"]["name"],
+            "dataset_namespace": event["dataset"]["namespace"],
+            "dataset_name": event["dataset"]["name"],
+            "inputs": F.transform(event["inputs"], _identity),
+            "outputs": F.transform(event["outputs"], _output),
+            "producer": event["producer"],
+            "schema_url": event["schemaURL"],
+            "parent_run_id": F.lower(run_facets["parent"]["run"]["runId"]),
+            "parent_job_namespace": run_facets["parent"]["job"]["namespace"],
+            "parent_job_name": run_facets["parent"]["job"]["name"],
+            "error_message": run_facets["errorMessage"]["message"],
+            "ledger": _ledger(_ledger_facet(event)),
+        }
+    )
+    return facts.withColumn("reason", F.coalesce("reason", _unparsable(), _not_an_event()))
+
+
+def _as_first_of_two(text: Column, event_id: Column) -> Column:
+    """Spark's parsers ignore whatever follows the first JSON value. So the text is parsed as the first
+    element of an array whose second is the event id: no text contains its own hash, so that the second
+    element is the id only if the text was one value, whole."""
+    return F.concat(F.lit("["), text, F.lit(',"'), event_id, F.lit('"]'))
+
+
+def _is_strict_json(text: Column, event_id: Column) -> Column:
+    """One JSON value, in which no object has a key twice (the variant parser refuses those)."""
+    pair = F.try_parse_json(_as_first_of_two(text, event_id))
+    return F.coalesce(F.try_variant_get(pair, "$[1]", "string") == event_id, F.lit(False))
+
+
+def _is_lenient_json(text: Column, event_id: Column) -> Column:
+    pair = F.from_json(_as_first_of_two(text, event_id), "ARRAY<STRING>", _JSON_OPTIONS)
+    return F.coalesce(F.get(pair, F.lit(1)) == event_id, F.lit(False))
+
+
+def _unparsable() -> Column:
+    text = F.col("text")
+    return (
+        F.when(text.isNull(), None)
+        .when(~F.is_valid_utf8(text), Reason.INVALID_UTF8.value)
+        .when(F.col("is_strict_json"), None)
+        .when(_is_lenient_json(text, F.col("event_id")), Reason.DUPLICATE_JSON_KEY.value)
+        .when(_depth(text) >= _PARSER_DEPTH, Reason.JSON_TOO_DEEP.value)
+        .otherwise(Reason.INVALID_JSON.value)
+    )
+
+
+def _depth(text: Column) -> Column:
+    """How deep the brackets nest. Those inside strings count too, which is near enough for text that no
+    parser took."""
+    brackets = F.split(F.regexp_replace(text, r"[^\[\]{}]+", ""), "")
+    return F.aggregate(
+        brackets,
+        F.struct(F.lit(0).alias("now"), F.lit(0).alias("most")),
+        lambda depth, bracket: F.struct(
+            (depth["now"] + _step(bracket)).alias("now"),
+            F.greatest(depth["most"], depth["now"] + _step(bracket)).alias("most"),
+        ),
+        lambda depth: depth["most"],
+    )
+
+
+def _step(bracket: Column) -> Column:
+    return F.when(bracket.isin("[", "{"), 1).otherwise(-1)
+
+
+def _not_an_event() -> Column:
+    event, kind = F.col("event"), F.col("kind")
+    time = event["eventTime"]
+    needs_job = kind.isin("RUN", "JOB")
+    return (
+        F.when(event["wrong_type"].isNotNull(), Reason.BAD_SHAPE.value)
+        .when(kind.isNull(), Reason.NOT_AN_EVENT.value)
+        .when(_is_blank(time), Reason.MISSING_EVENT_TIME.value)
+        .when(time.rlike(_LOCAL_TIME + "$"), Reason.EVENT_TIME_WITHOUT_ZONE.value)
+        .when(F.col("event_time").isNull(), Reason.BAD_EVENT_TIME.value)
+        .when(~F.col("event_type").isin(*EVENT_TYPES), Reason.UNKNOWN_EVENT_TYPE.value)
+        .when(_is_blank(F.col("producer")), Reason.MISSING_PRODUCER.value)
+        .when(_is_blank(F.col("schema_url")), Reason.MISSING_SCHEMA_URL.value)
+        .when((kind == "RUN") & ~F.coalesce(F.col("run_id").rlike(_UUID), F.lit(False)), Reason.BAD_RUN_ID.value)
+        .when(needs_job & _is_nameless(event["job"]), Reason.MISSING_JOB.value)
+        .when((kind == "DATASET") & _is_nameless(event["dataset"]), Reason.MISSING_DATASET.value)
+        .when(F.exists(F.coalesce("inputs", F.array()), _is_nameless), Reason.MISSING_DATASET.value)
+        .when(F.exists(F.coalesce("outputs", F.array()), _is_nameless), Reason.MISSING_DATASET.value)
+        .when(_has_bad_count(event), Reason.BAD_COUNT.value)
+    )
+
+
+def _kind(event: Column) -> Column:
+    return (
+        F.when(event["run"].isNotNull(), "RUN")
+        .when(event["dataset"].isNotNull(), "DATASET")
+        .when(event["job"].isNotNull(), "JOB")
+    )
+
+
+def _instant(text: Column) -> Column:
+    return F.when(text.rlike(_LOCAL_TIME + _ZONE), F.upper(text).try_cast("timestamp"))
+
+
+def _identity(dataset: Column) -> Column:
+    return F.struct(dataset["namespace"].alias("namespace"), dataset["name"].alias("name"))
+
+
+def _output(dataset: Column) -> Column:
+    statistics = dataset["outputFacets"]["outputStatistics"]
+    return F.struct(
+        dataset["namespace"].alias("namespace"),
+        dataset["name"].alias("name"),
+        _count(statistics["rowCount"]).alias("row_count"),
+        _count(statistics["size"]).alias("size"),
+    )
+
+
+def _ledger_facet(event: Column) -> Column:
+    facets = event["run"]["facets"]
+    return F.coalesce(facets["cdme_accountingLedger"], facets["cdme.accountingLedger"])
+
+
+def _ledger(facet: Column) -> Column:
+    return F.when(
+        facet.isNotNull(),
+        F.struct(
+            _count(facet["inputRecordCount"]).alias("input_count"),
+            _count(facet["processedCount"]).alias("processed_count"),
+            _count(facet["filteredCount"]).alias("filtered_count"),
+            _count(facet["erroredCount"]).alias("errored_count"),
+            facet["balanced"].try_cast("boolean").alias("declared_balanced"),
+        ),
+    )
+
+
+def _count(text: Column) -> Column:
+    return F.when(text.rlike(_COUNT), F.substring_index(text, ".", 1).try_cast("bigint"))
+
+
+def _has_bad_count(event: Column) -> Column:
+    ledger = _ledger_facet(event)
+    counts = [ledger[name] for name in ("inputRecordCount", "processedCount", "filteredCount", "erroredCount")]
+    bad_ledger = F.lit(False)
+    for count in counts:
+        bad_ledger = bad_ledger | _is_bad_count(count)
+    return bad_ledger | F.exists(
+        F.coalesce(event["outputs"], F.array()),
+        lambda one: (
+            _is_bad_count(one["outputFacets"]["outputStatistics"]["rowCount"])
+            | _is_bad_count(one["outputFacets"]["outputStatistics"]["size"])
+        ),
+    )
+
+
+def _is_bad_count(text: Column) -> Column:
+    return text.isNotNull() & _count(text).isNull()
+
+
+def _is_blank(text: Column) -> Column:
+    return F.coalesce(text == "", F.lit(True))
+
+
+def _is_nameless(thing: Column) -> Column:
+    return _is_blank(thing["namespace"]) | _is_blank(thing["name"])

@@ -1,0 +1,211 @@
+"""The job: two queries, ingest and curate, in one application.
+
+Ingest appends the topic to `archive`, curate folds `archive` into the other tables. Each has its checkpoint.
+Run it with `lineproof job`, or on a cluster with `spark-submit streaming/job.py --config FILE`.
+"""
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from lineproof.streaming.batch import Batch, batch_of
+from lineproof.streaming.checkpoint import CheckpointError, read_checkpoint, refuse_mismatch, transactions
+from lineproof.streaming.failures import explain
+from lineproof.streaming.store import Store, Table
+from lineproof.streaming.tables import archive, dead_letters, lineage_events, runs
+
+CURATED = (dead_letters, lineage_events, runs)
+"""The modules of the curated tables, in the order a batch is written to them."""
+
+TABLES: tuple[Table, ...] = (archive.TABLE, *(module.TABLE for module in CURATED))
+
+AVAILABLE_NOW = "available-now"
+
+
+@dataclass(frozen=True)
+class JobConfig:
+    """What the job has to know. Kafka options carry the Java client's names, without a prefix."""
+
+    kafka: Mapping[str, str]
+    topic: str
+    dead_letter_topic: str
+    tables: str
+    checkpoints: str
+    trigger: str
+    max_offsets_per_trigger: int
+    schema_ids: Mapping[int, int] = field(default_factory=dict)
+
+
+class Job:
+    """The two queries over one set of tables."""
+
+    def __init__(self, spark: SparkSession, config: JobConfig) -> None:
+        self._spark = spark
+        self._config = config
+        self._store = Store(spark, config.tables)
+        self._ingest_checkpoint = f"{config.checkpoints}/ingest"
+        self._curate_checkpoint = f"{config.checkpoints}/curate"
+
+    def prepare(self) -> None:
+        """Create the tables on the first start; later, refuse what does not belong together."""
+        ingest = read_checkpoint(self._spark, self._ingest_checkpoint)
+        curate = read_checkpoint(self._spark, self._curate_checkpoint)
+        for table in TABLES:
+            checkpoint = ingest if table is archive.TABLE else curate
+            path = self._store.path(table)
+            if self._store.exists(table):
+                app_id = checkpoint.query_id
+                if app_id and table is not archive.TABLE:
+                    app_id = _curate_app_id(app_id)
+                refuse_mismatch(checkpoint, app_id, path, transactions(self._spark, path))
+            elif checkpoint.last_finished_batch >= 0:
+                raise CheckpointError(
+                    f"The table {path} is missing, but the checkpoint {checkpoint.path} says that "
+                    f"{checkpoint.last_finished_batch + 1} batches were written to it.",
+                    "Put the table back, or use an empty directory for `checkpoints` and `tables` to start over.",
+                )
+            else:
+                self._store.create(table)
+
+    def start_ingest(self) -> StreamingQuery:
+        """Kafka to `archive`, by Delta's own exactly-once sink."""
+        records = (
+            self._spark.readStream.format("kafka")
+            .options(**_with_prefix(self._config.kafka))
+            .option("subscribe", self._config.topic)
+            .option("startingOffsets", "earliest")
+            .option("failOnDataLoss", "true")
+            .option("includeHeaders", "true")
+            .option("maxOffsetsPerTrigger", self._config.max_offsets_per_trigger)
+            .load()
+        )
+        return self._start(
+            archive.archive(records, self._config.schema_ids)
+            .writeStream.format("delta")
+            .option("path", self._store.path(archive.TABLE)),
+            "ingest",
+            self._ingest_checkpoint,
+        )
+
+    def start_curate(self) -> StreamingQuery:
+        """`archive` to the curated tables."""
+        facts = self._spark.readStream.format("delta").load(self._store.path(archive.TABLE)).select(*archive.NARROW)
+        return self._start(facts.writeStream.foreachBatch(self._curate), "curate", self._curate_checkpoint)
+
+    def _start(self, writer: DataStreamWriter, name: str, checkpoint: str) -> StreamingQuery:
+        trigger = self._config.trigger
+        timed = (
+            writer.trigger(availableNow=True) if trigger == AVAILABLE_NOW else writer.trigger(processingTime=trigger)
+        )
+        return timed.queryName(name).option("checkpointLocation", checkpoint).start()
+
+    def _curate(self, facts: DataFrame, number: int) -> None:
+        spark = facts.sparkSession
+        # Spark writes the query's id before its first batch, and never changes it.
+        query_id = read_checkpoint(spark, self._curate_checkpoint).query_id
+        store = Store(spark, self._config.tables, _curate_app_id(str(query_id)), number)
+        with batch_of(facts, store, self._config.schema_ids) as batch:
+            for module in CURATED:
+                module.write(batch, store)
+            self._publish_dead_letters(batch)
+
+    def _publish_dead_letters(self, batch: Batch) -> None:
+        """After the table, so that a subscriber never sees what SQL does not. At least once."""
+        if batch.unusable == 0 or not self._config.dead_letter_topic:
+            return
+        source = F.concat_ws("/", "topic", "partition", "offset")
+        headers = F.array(_header("lineproof.reason", F.col("reason")), _header("lineproof.source", source))
+        (
+            dead_letters.dead_letters(batch.records)
+            .select("key", "value", F.concat(F.coalesce("headers", F.array()), headers).alias("headers"))
+            .write.format("kafka")
+            .options(**_with_prefix(self._config.kafka))
+            .option("topic", self._config.dead_letter_topic)
+            .option("includeHeaders", "true")
+            .save()
+        )
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One finished batch of one query."""
+
+    query: str
+    batch: int
+    rows: int
+    seconds: float
+
+
+def run(
+    spark: SparkSession,
+    config: JobConfig,
+    report: Callable[[Progress], None],
+    is_stopping: Callable[[], bool],
+    started: Callable[[], None] = lambda: None,
+) -> None:
+    """Run the job until it has caught up (`available-now`), or until `is_stopping` says so.
+
+    `started` is called once checkpoint and tables have been found to belong together.
+    """
+    job = Job(spark, config)
+    queries: list[StreamingQuery] = []
+    try:
+        job.prepare()
+        started()
+        if config.trigger == AVAILABLE_NOW:
+            for start in (job.start_ingest, job.start_curate):
+                queries = [start()]
+                _follow(queries, report, is_stopping)
+        else:
+            queries = [job.start_ingest(), job.start_curate()]
+            _follow(queries, report, is_stopping)
+    except (PySparkException, Py4JError) as error:
+        raise explain(str(error)) from error
+    finally:
+        for query in queries:
+            query.stop()
+
+
+def _follow(queries: list[StreamingQuery], report: Callable[[Progress], None], is_stopping: Callable[[], bool]) -> None:
+    reported = {query.name: -1 for query in queries}
+    is_active = True
+    while is_active and not is_stopping():
+        is_active = not any(query.awaitTermination(1) for query in queries)
+        for query in queries:
+            for progress in query.recentProgress:
+                if progress.batchId > reported[query.name] and progress.numInputRows > 0:
+                    reported[query.name] = progress.batchId
+                    report(
+                        Progress(
+                            query=str(query.name),
+                            batch=progress.batchId,
+                            rows=progress.numInputRows,
+                            seconds=progress.batchDuration / 1000,
+                        )
+                    )
+
+
+def _curate_app_id(query_id: str) -> str:
+    """The id Delta knows curate's writes by: the checkpoint's own, so that another checkpoint's differ."""
+    return f"lineproof-curate-{query_id}"
+
+
+def _with_prefix(kafka: Mapping[str, str]) -> dict[str, str]:
+    return {f"kafka.{name}": value for name, value in kafka.items()}
+
+
+def _header(name: str, value: Column) -> Column:
+    return F.struct(F.lit(name).alias("key"), value.cast("binary").alias("value"))
+
+
+if __name__ == "__main__":
+    from lineproof.cli import main
+
+    main(["job", *sys.argv[1:]])

@@ -1,0 +1,49 @@
+"""The Spark session: ours on this machine, or the one `spark-submit` made."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+ALWAYS = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    "spark.sql.session.timeZone": "UTC",
+}
+
+AVRO_LIMITS = "-Dorg.apache.avro.limits.bytes.maxLength=67108864 -Dorg.apache.avro.limits.string.maxLength=1048576"
+"""A damaged length in an Avro record must not make the JVM ask for two gigabytes."""
+
+LOCAL = {
+    "spark.master": "local[*]",
+    "spark.driver.memory": "2g",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.shuffle.partitions": "4",
+    # A table's log is small here: one task reads it faster than fifty.
+    "spark.databricks.delta.snapshotPartitions": "2",
+    "spark.sql.streaming.metricsEnabled": "false",
+}
+
+
+def was_submitted() -> bool:
+    """Whether `spark-submit` started us, and so chose the master, the JARs and the logging."""
+    return "PYSPARK_GATEWAY_PORT" in os.environ
+
+
+def session(options: Mapping[str, str], jars: Sequence[Path], log: Path, log_config: Path) -> SparkSession:
+    """The session, with the user's options over our defaults."""
+    settings = {**ALWAYS, **options}
+    if not was_submitted():
+        settings = {**LOCAL, **settings}
+        java_options = f"{AVRO_LIMITS} -Dlog4j2.configurationFile={log_config} -Dlineproof.log={log}"
+        for where in ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"):
+            settings[where] = f"{java_options} {settings.get(where, '')}".strip()
+        settings["spark.jars"] = ",".join(map(str, jars))
+    builder = SparkSession.builder.appName("lineproof")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()

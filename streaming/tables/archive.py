@@ -1,0 +1,100 @@
+"""`archive`: every record as it came, beside the facts decoded from it once.
+
+Append only. Everything after it is a function of it.
+"""
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from lineproof.schemas.reasons import Reason
+from lineproof.streaming import decode
+from lineproof.streaming.facts import with_facts
+from lineproof.streaming.store import Table
+
+TABLE = Table(
+    name="archive",
+    comment="Every record of the topic as it came, and the facts decoded from it once. Append only.",
+    partition_by=("day",),
+    schema=(
+        "day DATE COMMENT 'UTC day of the Kafka timestamp'",
+        "topic STRING",
+        "partition INT",
+        "offset BIGINT",
+        "timestamp TIMESTAMP COMMENT 'Kafka timestamp'",
+        "timestamp_type INT COMMENT '0 set by the producer, 1 by the broker'",
+        "reason STRING COMMENT 'why the record cannot be used; null if it can'",
+        "event_id STRING COMMENT 'UUIDv8 over the SHA-256 of the payload'",
+        "kind STRING COMMENT 'RUN, DATASET or JOB'",
+        "event_type STRING COMMENT 'START, RUNNING, COMPLETE, FAIL, ABORT, OTHER or null'",
+        "event_time TIMESTAMP",
+        "run_id STRING",
+        "job_namespace STRING",
+        "job_name STRING",
+        "dataset_namespace STRING COMMENT 'of a dataset event'",
+        "dataset_name STRING COMMENT 'of a dataset event'",
+        "inputs ARRAY<STRUCT<namespace: STRING, name: STRING>>",
+        "outputs ARRAY<STRUCT<namespace: STRING, name: STRING, row_count: BIGINT, size: BIGINT>>",
+        "producer STRING",
+        "schema_url STRING",
+        "parent_run_id STRING",
+        "parent_job_namespace STRING",
+        "parent_job_name STRING",
+        "error_message STRING",
+        "ledger STRUCT<input_count: BIGINT, processed_count: BIGINT, filtered_count: BIGINT, errored_count: BIGINT, "
+        "declared_balanced: BOOLEAN>",
+        "emitter_id STRING",
+        "sequence BIGINT COMMENT 'counts the events of one emitter_id from 0'",
+        "trace_id STRING",
+        "key BINARY",
+        "headers ARRAY<STRUCT<key: STRING, value: BINARY>>",
+        "value BINARY COMMENT 'the bytes of the record, unchanged'",
+    ),
+)
+
+RAW = ("key", "headers", "value")
+"""The wide columns, which only those who need the bytes should read."""
+
+NARROW = tuple(name for name in TABLE.columns if name not in RAW)
+
+
+def archive(records: DataFrame, schema_ids: Mapping[int, int]) -> DataFrame:
+    """Rows of `archive` from records as the Kafka source gives them."""
+    value = F.col("value")
+    opened = records.withColumn("envelope", decode.envelope(value, schema_ids))
+    envelope = F.col("envelope")
+    unsealed = opened.withColumns(
+        {
+            "payload": decode.payload(value, envelope),
+            "reason": decode.unreadable(value, envelope, schema_ids),
+        }
+    ).withColumn("event_id", decode.event_id(F.col("payload")))
+    return (
+        with_facts(unsealed)
+        .withColumns(
+            {
+                "reason": F.coalesce("reason", _disagreement(envelope)),
+                "day": F.to_date("timestamp"),
+                "timestamp_type": F.col("timestampType"),
+                "emitter_id": envelope["emitter_id"],
+                "sequence": envelope["sequence"],
+                "trace_id": envelope["trace_id"],
+            }
+        )
+        .select(*TABLE.columns)
+    )
+
+
+def payload_text(schema_ids: Mapping[int, int]) -> Column:
+    """The event's JSON, out of an archived record that has no reason against it."""
+    value = F.col("value")
+    return decode.payload(value, decode.envelope(value, schema_ids)).cast("string")
+
+
+def _disagreement(envelope: Column) -> Column:
+    sealed = ("event_id", "kind", "event_type", "event_time", "run_id", "job_namespace", "job_name")
+    agrees = F.lit(True)
+    for name in sealed:
+        agrees = agrees & envelope[name].eqNullSafe(F.col(name))
+    return F.when(envelope.isNotNull() & ~agrees, Reason.ENVELOPE_DISAGREES.value)

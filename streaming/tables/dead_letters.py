@@ -1,0 +1,35 @@
+"""`dead_letters`: every record that cannot be used, its bytes unchanged, and why."""
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lineproof.streaming.batch import COORDINATES, Batch
+from lineproof.streaming.store import Store, Table
+
+TABLE = Table(
+    name="dead_letters",
+    comment="Every record that cannot be used, its bytes unchanged, with the reason.",
+    schema=(
+        "topic STRING",
+        "partition INT",
+        "offset BIGINT",
+        "timestamp TIMESTAMP COMMENT 'Kafka timestamp'",
+        "reason STRING COMMENT 'a code of lineproof.schemas.reasons'",
+        "key BINARY",
+        "headers ARRAY<STRUCT<key: STRING, value: BINARY>>",
+        "value BINARY COMMENT 'the bytes of the record, unchanged'",
+    ),
+)
+
+
+def dead_letters(records: DataFrame) -> DataFrame:
+    """Rows of `dead_letters` from rows of `archive`."""
+    return records.where(F.col("reason").isNotNull()).select(*TABLE.columns)
+
+
+def write(batch: Batch, store: Store) -> None:
+    """Add the batch's dead letters that the table does not have."""
+    if batch.unusable == 0:
+        return
+    known = store.read(TABLE).where(batch.offsets).select(*COORDINATES)
+    store.append(TABLE, dead_letters(batch.records).join(known, list(COORDINATES), "left_anti").select(*TABLE.columns))

@@ -1,0 +1,60 @@
+"""`lineage_events`: every distinct event once, with the whole of its JSON.
+
+An event is its payload: two records with the same bytes have the same `event_id` and are one event. Every
+column is a function of the payload, so that it does not matter which copy came first.
+"""
+
+from collections.abc import Mapping
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lineproof.streaming.batch import COORDINATES, Batch
+from lineproof.streaming.store import Store, Table
+from lineproof.streaming.tables import archive
+
+TABLE = Table(
+    name="lineage_events",
+    comment="Every distinct event once, with the whole of its JSON.",
+    schema=(
+        "event_id STRING COMMENT 'UUIDv8 over the SHA-256 of the event'",
+        "event_time TIMESTAMP",
+        "kind STRING COMMENT 'RUN, DATASET or JOB'",
+        "event_type STRING COMMENT 'START, RUNNING, COMPLETE, FAIL, ABORT, OTHER or null'",
+        "run_id STRING",
+        "job_namespace STRING",
+        "job_name STRING",
+        "dataset_namespace STRING COMMENT 'of a dataset event'",
+        "dataset_name STRING COMMENT 'of a dataset event'",
+        "inputs ARRAY<STRUCT<namespace: STRING, name: STRING>>",
+        "outputs ARRAY<STRUCT<namespace: STRING, name: STRING, row_count: BIGINT, size: BIGINT>>",
+        "producer STRING",
+        "schema_url STRING",
+        "error_message STRING",
+        "event STRING COMMENT 'the OpenLineage JSON as its producer wrote it'",
+    ),
+)
+
+
+def lineage_events(records: DataFrame, schema_ids: Mapping[int, int]) -> DataFrame:
+    """Rows of `lineage_events` from rows of `archive` that are events."""
+    return records.withColumn("event", archive.payload_text(schema_ids)).select(*TABLE.columns)
+
+
+def write(batch: Batch, store: Store) -> None:
+    """Add the batch's events that the table does not have.
+
+    Only ids and offsets are compared and joined; the payload goes straight from file to file. The same
+    event has the same time, so only the files of the batch's own times are searched.
+    """
+    if batch.usable == 0:
+        return
+    known = store.read(TABLE).where(batch.event_times).select("event_id")
+    first_copies = (
+        batch.events.groupBy("event_id")
+        .agg(F.min(F.struct(*COORDINATES)).alias("first"))
+        .join(known, "event_id", "left_anti")
+        .select("event_id", "first.*")
+    )
+    new = batch.records.join(F.broadcast(first_copies), ["event_id", *COORDINATES], "left_semi")
+    store.append(TABLE, lineage_events(new, batch.schema_ids))
