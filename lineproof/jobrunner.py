@@ -5,12 +5,11 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.resources import files
 from pathlib import Path
 from types import FrameType
 
 from lineproof import jars
-from lineproof.java import find_java
+from lineproof.java import find_java, log_options
 from lineproof.kafka import Kafka, client_options, spark_options
 from lineproof.settings import Settings
 from lineproof.streaming import job
@@ -55,8 +54,7 @@ def run_job(
         spark = session(
             settings.spark,
             jars=[] if was_submitted() else jars.spark_jars(),
-            log=log.absolute(),
-            log_config=Path(str(files("lineproof.conf") / "log4j2.properties")),
+            java_options=log_options(log.absolute()),
         )
     stop.listen()
     config = job.JobConfig(

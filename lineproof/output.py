@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 out = Console(soft_wrap=True)
-err = Console(stderr=True, highlight=False)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 class Format(str, Enum):

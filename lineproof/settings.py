@@ -3,7 +3,7 @@
 import difflib
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +106,10 @@ class Settings(_Section):
         match = _TRIGGER.fullmatch(self.trigger)
         return f"{match['number']} {_UNITS[match['unit']]}" if match and match["unit"] else self.trigger
 
+    def __repr_args__(self) -> Iterable[tuple[str, Any]]:
+        """Masked, so that no log and no traceback shows a secret."""
+        return self.masked().items()
+
     def masked(self) -> dict[str, Any]:
         """The settings as they may be printed."""
         shown = self.model_dump(mode="json")
@@ -138,7 +142,7 @@ def load(file: Path | None = None, overrides: Sequence[str] = (), environ: Mappi
     except ValidationError as error:
         problems = [f"{'.'.join(map(str, item['loc']))}: {_message(item)}" for item in error.errors()]
         raise SettingsError(
-            f"The configuration is not valid: {'; '.join(problems)}.",
+            f"The configuration is not valid: {'; '.join(problems)}",
             "Correct it; conf/lineproof.yaml lists every setting.",
         ) from error
 
@@ -211,7 +215,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
             found[name] = value
         else:
             raise SettingsError(
-                f"The variable {variable} sets nothing: {_did_you_mean(name, Settings.model_fields)}.",
+                f"The variable {variable} sets nothing: {_did_you_mean(name, Settings.model_fields)}",
                 "Correct or unset it. Spark options can be given in a file or by --set.",
             )
     return found

@@ -33,7 +33,7 @@ AVAILABLE_NOW = "available-now"
 class JobConfig:
     """What the job has to know. Kafka options carry the Java client's names, without a prefix."""
 
-    kafka: Mapping[str, str]
+    kafka: Mapping[str, str] = field(repr=False)
     topic: str
     dead_letter_topic: str
     tables: str

@@ -34,15 +34,15 @@ def was_submitted() -> bool:
     return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
-def session(options: Mapping[str, str], jars: Sequence[Path], log: Path, log_config: Path) -> SparkSession:
+def session(options: Mapping[str, str], jars: Sequence[Path], java_options: Sequence[str]) -> SparkSession:
     """The session, with the user's options over our defaults."""
     settings = {**ALWAYS, **options}
     if not was_submitted():
         settings = {**LOCAL, **settings}
-        java_options = f"{AVRO_LIMITS} -Dlog4j2.configurationFile={log_config} -Dlineproof.log={log}"
-        for where in ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"):
-            settings[where] = f"{java_options} {settings.get(where, '')}".strip()
-        settings["spark.jars"] = ",".join(map(str, jars))
+        driver, executor = "spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"
+        settings[driver] = " ".join([AVRO_LIMITS, *java_options, settings.get(driver, "")])
+        settings[executor] = f"{AVRO_LIMITS} {settings.get(executor, '')}"
+        settings["spark.jars"] = ",".join([*map(str, jars), *filter(None, [settings.get("spark.jars")])])
     builder = SparkSession.builder.appName("lineproof")
     for name, value in settings.items():
         builder = builder.config(name, value)

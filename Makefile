@@ -1,0 +1,54 @@
+# `make` lists the targets. All that is installed lands in .venv; a second run does nothing and needs no network.
+
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/pip --disable-pip-version-check
+
+.PHONY: help setup demo test lint types lock clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
+
+setup: .venv/jars.stamp ## Install into .venv and fetch the JARs (PYTHON=python3.11 chooses a Python)
+
+demo: setup ## See it work: a broker, sample events, the job, the tables
+	@$(BIN)/lineproof demo
+
+test: setup lint types ## Lint, check the types and run all tests
+	@$(BIN)/pytest
+
+lint: .venv/package.stamp ## Check style and formatting
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+# mypy does not follow an editable install, so it gets the package as it will be installed, made of links.
+types: .venv/package.stamp ## Check the types
+	@rm -rf build/types && mkdir -p build/types/lineproof
+	@ln -s $(addprefix ../../../,$(wildcard lineproof/*.py) conf producers quality schemas streaming) build/types/lineproof
+	@MYPYPATH=build/types $(BIN)/mypy -p lineproof
+
+lock: ## Choose the versions in conf/requirements.lock anew
+	@$(PYTHON) -m venv --clear build/uv && build/uv/bin/pip install --quiet uv
+	@echo 'setuptools>=77' | build/uv/bin/uv pip compile --quiet --upgrade pyproject.toml - --extra streaming --extra dev \
+	    --universal --python-version 3.10 --no-emit-index-url --no-header --output-file conf/requirements.lock
+
+clean: ## Remove all that make made; your data in .lineproof stays
+	@rm -rf .venv build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
+
+.venv/packages.stamp: conf/requirements.lock
+	@sh conf/preflight.sh '$(PYTHON)'
+	@test -x $(BIN)/python || { echo "Creating .venv ..."; '$(PYTHON)' -m venv .venv; }
+	@printf 'Installing Python packages (about 500 MB, a minute or two) '
+	@{ $(PIP) install --use-pep517 --requirement conf/requirements.lock || echo FAILED; } \
+	    | awk '/^Collecting|^Building|^Installing/ { printf "."; fflush() } /^FAILED/ { bad = 1 } END { print ""; exit bad }'
+	@touch $@
+
+.venv/package.stamp: .venv/packages.stamp pyproject.toml
+	@echo 'Installing lineproof ...'
+	@$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv/jars.stamp: .venv/package.stamp conf/ivy.xml
+	@echo 'Fetching JARs (about 70 MB, about a minute) ...'
+	@$(BIN)/lineproof jars
+	@touch $@

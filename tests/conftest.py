@@ -1,0 +1,57 @@
+"""One Spark session and one broker for the whole run, started only when a test asks."""
+
+import os
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from lineproof import jars
+from lineproof.broker import Broker
+from lineproof.java import log_options
+from lineproof.kafka import MAX_MESSAGE_BYTES, Kafka
+from lineproof.settings import Settings
+from lineproof.streaming.session import session
+
+SPARK = {"spark.master": "local[2]", "spark.driver.memory": "2g"}
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """The shared session."""
+    home = tmp_path_factory.mktemp("spark")
+    options = {**SPARK, "spark.sql.warehouse.dir": str(home / "warehouse")}
+    shared = session(options, jars.spark_jars(), log_options(home / "spark.log"))
+    yield shared
+    shared.stop()
+
+
+@pytest.fixture(scope="session")
+def bootstrap_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The shared broker: in a container where there is a Docker engine, from JARs elsewhere."""
+    if Path("/var/run/docker.sock").exists() or os.environ.get("DOCKER_HOST"):
+        from testcontainers.kafka import KafkaContainer
+
+        with KafkaContainer().with_kraft().with_env("KAFKA_MESSAGE_MAX_BYTES", str(MAX_MESSAGE_BYTES)) as container:
+            yield container.get_bootstrap_server()
+    else:
+        broker = Broker(tmp_path_factory.mktemp("broker"))
+        yield broker.start()
+        broker.stop()
+
+
+@pytest.fixture
+def settings(bootstrap_servers: str, tmp_path: Path) -> Settings:
+    """Settings with topics and a directory of their own."""
+    name = uuid.uuid4().hex[:8]
+    settings = Settings(
+        home=tmp_path / "home",
+        trigger="available-now",
+        topics={"events": f"events-{name}", "dead_letters": f"dead-{name}", "partitions": 2},
+        kafka={"bootstrap.servers": bootstrap_servers},
+        spark=SPARK,
+    )
+    Kafka(settings.kafka).create_topics([settings.topics.events, settings.topics.dead_letters], 2, 1)
+    return settings

@@ -1,0 +1,22 @@
+"""Records as the Kafka source gives them, without Kafka."""
+
+from collections.abc import Sequence
+
+from pyspark.sql import DataFrame, SparkSession
+
+_SCHEMA = (
+    "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP, timestampType INT, "
+    "headers ARRAY<STRUCT<key: STRING, value: BINARY>>"
+)
+
+
+def records(spark: SparkSession, values: Sequence[bytes | None], first_offset: int = 0) -> DataFrame:
+    """A record per value, in order, on one partition."""
+    from datetime import datetime, timezone
+
+    time = datetime(2026, 1, 31, 12, tzinfo=timezone.utc)
+    rows = [
+        (bytearray(b"key"), None if value is None else bytearray(value), "events", 0, first_offset + n, time, 0, None)
+        for n, value in enumerate(values)
+    ]
+    return spark.createDataFrame(rows, _SCHEMA)

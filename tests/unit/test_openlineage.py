@@ -1,0 +1,73 @@
+"""What is a valid event, and which bytes it is routed by (R11)."""
+
+from datetime import datetime, timezone
+from typing import Any
+
+import pytest
+
+from lineproof.schemas.openlineage import InvalidEvent, parse, parse_instant
+from tests.events import ABSENT, RUN_ID, payload
+
+FACET = {"_producer": "https://example.com", "_schemaURL": "https://example.com/facet.json"}
+
+
+@pytest.mark.parametrize("event_type", ["START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "OTHER"])
+def test_run_events_of_every_type(event_type: str) -> None:
+    event = parse(payload(eventType=event_type))
+    assert (event.kind, event.event_type, event.run_id, event.key) == ("RUN", event_type, RUN_ID, RUN_ID.encode())
+
+
+def test_event_type_may_be_absent() -> None:
+    assert parse(payload(eventType=ABSENT)).event_type is None
+
+
+def test_dataset_and_job_events_are_told_by_their_shape() -> None:
+    dataset = parse(payload(run=ABSENT, job=ABSENT, dataset={"namespace": "db", "name": "t"}))
+    job = parse(payload(run=ABSENT))
+    assert (dataset.kind, dataset.key) == ("DATASET", b"dataset:db/t")
+    assert (job.kind, job.key) == ("JOB", b"job:tests/job")
+
+
+def test_run_ids_are_compared_in_lower_case() -> None:
+    assert parse(payload(run={"runId": RUN_ID.upper()})).run_id == RUN_ID
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"eventTime": ABSENT}, "eventTime"),
+        ({"eventTime": "2026-01-31T10:00:00"}, "eventTime"),
+        ({"eventType": "PAUSE"}, "eventType"),
+        ({"run": {"runId": "run-1"}}, "run.runId"),
+        ({"job": {"namespace": "tests"}}, "job"),
+        ({"inputs": {}}, "inputs"),
+        ({"inputs": [{"namespace": "db", "name": ""}]}, "inputs.0.name"),
+        ({"run": {"runId": RUN_ID, "facets": {"mine": {}}}}, "run.facets.mine"),
+        ({"run": ABSENT, "job": ABSENT}, "neither a run"),
+    ],
+)
+def test_invalid_events_are_refused_by_the_name_of_what_is_wrong(changes: dict[str, Any], named: str) -> None:
+    with pytest.raises(InvalidEvent, match=named):
+        parse(payload(**changes))
+
+
+@pytest.mark.parametrize("body", [b"{", b"[]", b"\xff", b'{"run": 1, "run": 2}', b"[" * 100_000])
+def test_what_is_no_event_at_all_is_refused(body: bytes) -> None:
+    with pytest.raises(InvalidEvent):
+        parse(body)
+
+
+def test_custom_facets_are_welcome() -> None:
+    assert parse(payload(run={"runId": RUN_ID, "facets": {"mine": {**FACET, "deep": [{"x": 1}]}}}))
+
+
+@pytest.mark.parametrize(
+    ("text", "instant"),
+    [
+        ("2026-01-31T10:00:00Z", datetime(2026, 1, 31, 10, tzinfo=timezone.utc)),
+        ("2026-01-31T10:00:00.5z", datetime(2026, 1, 31, 10, microsecond=500_000, tzinfo=timezone.utc)),
+        ("2026-01-31T12:00:00.123456789+02:00", datetime(2026, 1, 31, 10, microsecond=123_456, tzinfo=timezone.utc)),
+    ],
+)
+def test_instants(text: str, instant: datetime) -> None:
+    assert parse_instant(text) == instant

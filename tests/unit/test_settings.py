@@ -1,0 +1,119 @@
+"""Priority, interpolation, refusal and masking (R27)."""
+
+from pathlib import Path
+
+import pytest
+
+from lineproof.settings import Settings, SettingsError, load
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def written(text: str) -> Path:
+    file = Path("settings.yaml")
+    file.write_text(text)
+    return file
+
+
+def test_command_line_beats_environment_beats_file_beats_default() -> None:
+    file = written("trigger: 20s\nmax_offsets_per_trigger: 5\ntopics: {events: from-file}\n")
+    environ = {"LINEPROOF_TRIGGER": "30s", "LINEPROOF_TOPICS_EVENTS": "from-environment"}
+    settings = load(file, ["trigger=40s"], environ)
+    assert settings.trigger == "40s"
+    assert settings.topics.events == "from-environment"
+    assert settings.max_offsets_per_trigger == 5
+    assert settings.topics.dead_letters == "lineage.dead-letters"
+
+
+def test_a_file_can_be_named_by_variable_or_found_here() -> None:
+    file = written("trigger: 20s")
+    assert load(None, (), {"LINEPROOF_CONFIG": str(file)}).trigger == "20s"
+    file.rename("lineproof.yaml")
+    assert load(None, (), {}).trigger == "20s"
+
+
+def test_kafka_and_spark_options_keep_their_names() -> None:
+    file = written(
+        "kafka:\n  bootstrap.servers: a:1\n  security: {protocol: SASL_SSL}\n  enable.idempotence: true\n"
+        "spark:\n  spark.sql.shuffle.partitions: 8\n"
+    )
+    settings = load(file, ["spark.driver.memory=1g"], {"LINEPROOF_KAFKA_BOOTSTRAP_SERVERS": "b:2"})
+    assert settings.kafka == {
+        "bootstrap.servers": "b:2",
+        "security.protocol": "SASL_SSL",
+        "enable.idempotence": "true",
+    }
+    assert settings.spark == {"spark.sql.shuffle.partitions": "8", "spark.driver.memory": "1g"}
+
+
+def test_variables_in_files() -> None:
+    file = written("# ${NOT_SET} in a comment is no matter\ntrigger: ${EVERY}\nhome: ${PLACE:-somewhere}\n")
+    settings = load(file, (), {"EVERY": "3s"})
+    assert (settings.trigger, settings.home) == ("3s", Path("somewhere"))
+    with pytest.raises(SettingsError, match=r"\$\{EVERY\}, which is not set"):
+        load(file, (), {})
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("triger: 10s", "triger.*did you mean 'trigger'"),
+        ("topics: {event: x}", "topics.event.*did you mean 'events'"),
+        ("trigger: sometimes", "trigger: must be available-now, or a time"),
+        ("max_offsets_per_trigger: 0", "max_offsets_per_trigger.*greater than or equal to 1"),
+        ("spark: {sql.shuffle.partitions: 2}", "did you mean 'spark.sql.shuffle.partitions'"),
+        ("schema_ids: {7: 99}", "schema_ids.*version 99"),
+        ("[1, 2]", "holds no settings"),
+        ("a: [", "not valid YAML"),
+    ],
+)
+def test_bad_files_are_refused_by_name(text: str, said: str) -> None:
+    with pytest.raises(SettingsError, match=f"(?s){said}"):
+        load(written(text), (), {})
+
+
+def test_bad_variables_and_overrides_are_refused_by_name() -> None:
+    with pytest.raises(SettingsError, match=r"LINEPROOF_TRIGGR sets nothing.*did you mean 'trigger'"):
+        load(None, (), {"LINEPROOF_TRIGGR": "1s"})
+    with pytest.raises(SettingsError, match="did you mean 'trigger'"):
+        load(None, ["triger=1s"], {})
+    with pytest.raises(SettingsError, match="has no value"):
+        load(None, ["trigger"], {})
+    with pytest.raises(SettingsError, match=r"missing.yaml cannot be read: No such file"):
+        load(Path("missing.yaml"), (), {})
+
+
+def test_secrets_are_masked_wherever_printed() -> None:
+    settings = Settings(
+        kafka={"sasl.password": "hunter2", "sasl.jaas.config": "hunter2", "sasl.username": "u"},
+        spark={"spark.hadoop.fs.s3a.secret.key": "hunter2"},
+    )
+    assert "hunter2" not in str(settings.masked())
+    assert settings.masked()["kafka"]["sasl.username"] == "u"
+    assert "hunter2" not in repr(settings)
+
+
+def test_settings_are_frozen() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        Settings().trigger = "1s"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("trigger", "spark"),
+    [("10s", "10 seconds"), ("500ms", "500 milliseconds"), ("5m", "5 minutes"), ("available-now", "available-now")],
+)
+def test_triggers_in_sparks_words(trigger: str, spark: str) -> None:
+    assert Settings(trigger=trigger).spark_trigger == spark
+
+
+def test_the_packaged_file_holds_the_defaults() -> None:
+    packaged = Path(__file__).parents[2] / "conf" / "lineproof.yaml"
+    assert load(packaged, (), {}) == Settings()
+
+
+def test_locations_are_absolute_unless_uris() -> None:
+    assert Path(Settings().tables_path).is_absolute()
+    assert Settings(tables="s3a://bucket/tables").tables_path == "s3a://bucket/tables"
