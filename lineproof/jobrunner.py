@@ -44,7 +44,6 @@ def run_job(
     """Run the job until it has caught up, or until Ctrl-C."""
     stop = Stop()
     stop.listen()
-    options = client_options(settings)
     prepare_topics(settings, create_topics)
     log = job_log(settings)
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -52,13 +51,21 @@ def run_job(
         if not was_submitted():
             os.environ["JAVA_HOME"] = str(find_java().resolve().parents[1])
         spark = session(
-            settings.spark,
+            {"spark.sql.warehouse.dir": str(log.parent.absolute()), **settings.spark},
             jars=[] if was_submitted() else jars.spark_jars(),
             java_options=log_options(log.absolute()),
         )
     stop.listen()
-    config = job.JobConfig(
-        kafka=spark_options(options),
+    try:
+        job.run(spark, job_config(settings), report, stop, started)
+    finally:
+        spark.stop()
+
+
+def job_config(settings: Settings) -> job.JobConfig:
+    """What the job has to know of the settings."""
+    return job.JobConfig(
+        kafka=spark_options(client_options(settings)),
         topic=settings.topics.events,
         dead_letter_topic=settings.topics.dead_letters,
         tables=settings.tables_path,
@@ -67,10 +74,6 @@ def run_job(
         max_offsets_per_trigger=settings.max_offsets_per_trigger,
         schema_ids=settings.schema_ids,
     )
-    try:
-        job.run(spark, config, report, stop, started)
-    finally:
-        spark.stop()
 
 
 def prepare_topics(settings: Settings, create: bool) -> None:

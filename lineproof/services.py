@@ -1,6 +1,5 @@
 """`up`, `down` and `status`: the broker and the job as one service on this machine."""
 
-import json
 import os
 import signal
 import subprocess
@@ -31,23 +30,20 @@ class Service:
 
     @property
     def _state(self) -> Path:
-        return self.home / "up.json"
+        return self.home / "up.pid"
 
     def process(self) -> psutil.Process | None:
         """The running service, if there is one. A pid alone may have been given to another process since."""
         try:
-            state = json.loads(self._state.read_text())
-            process = psutil.Process(state["pid"])
-            return process if process.create_time() == state["created"] else None
-        except (OSError, ValueError, KeyError, psutil.NoSuchProcess):
+            process = psutil.Process(int(self._state.read_text()))
+            return process if "up" in process.cmdline() else None
+        except (OSError, ValueError, psutil.Error):
             return None
 
     def register(self) -> None:
         """Say that this process is the service, and ready."""
-        me = psutil.Process(os.getpid())
-        text = json.dumps({"pid": me.pid, "created": me.create_time()})
-        draft = self._state.with_suffix(".tmp")
-        draft.write_text(text)
+        draft = self._state.with_suffix(".new")
+        draft.write_text(str(os.getpid()))
         draft.replace(self._state)
 
     def unregister(self) -> None:

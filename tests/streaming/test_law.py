@@ -50,7 +50,7 @@ def curated(spark: SparkSession, root: str, batches: Batches) -> Store:
         facts = store.read(archive.TABLE).where(f"offset >= {offset}").select(*archive.NARROW)
         offset += len(values)
         written = Store(spark, root, "curate", number)
-        for _ in range(2):  # the second time as after a crash: the same batch again
+        for _ in range(2 if number == 1 else 1):  # once more, as after a crash before the checkpoint was written
             with batch_of(facts, written, {}) as batch:
                 for module in CURATED:
                     module.write(batch, written)

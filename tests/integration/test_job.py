@@ -1,0 +1,148 @@
+"""The whole job: a real broker, real Spark, real Delta (R2, R40, R41, R47, R48, R50)."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer
+from pyspark.sql import SparkSession
+
+from lineproof import sample_events
+from lineproof.jobrunner import job_config
+from lineproof.producers.publisher import KafkaPublisher
+from lineproof.quality.accounts import entries
+from lineproof.settings import Settings
+from lineproof.sql import Tables
+from lineproof.streaming import job
+from lineproof.streaming.checkpoint import CheckpointError
+
+RunJob = Callable[[Settings], list[job.Progress]]
+
+
+@pytest.fixture
+def run_job(spark: SparkSession) -> RunJob:
+    def run(settings: Settings) -> list[job.Progress]:
+        batches: list[job.Progress] = []
+        job.run(spark, job_config(settings), batches.append, lambda: False)
+        return batches
+
+    return run
+
+
+def publish(settings: Settings) -> sample_events.Sent:
+    return sample_events.publish(KafkaPublisher(settings.kafka, settings.topics.events), lambda: None)
+
+
+def consumed(settings: Settings, topic: str, count: int) -> list[Any]:
+    """The first records of a topic, waiting for all of them."""
+    consumer = Consumer({**settings.kafka, "group.id": topic, "auto.offset.reset": "earliest"})
+    consumer.subscribe([topic])
+    messages: list[Any] = []
+    while len(messages) < count:
+        batch = consumer.consume(count - len(messages), timeout=20)
+        assert batch, f"{len(messages)} of {count} records came"
+        messages += batch
+    consumer.close()
+    return messages
+
+
+def snapshot(settings: Settings) -> dict[str, list[tuple[Any, ...]]]:
+    """The curated tables, in an order of their own."""
+    tables = Tables(settings.tables_path)
+    return {
+        name: sorted(tables.query(f"SELECT * FROM {name}").rows, key=repr)
+        for name in ("runs", "lineage_events", "dead_letters")
+    }
+
+
+def test_from_topic_to_tables_and_on(settings: Settings, run_job: RunJob) -> None:
+    sent = publish(settings)
+    batches = run_job(settings)
+    assert sum(batch.rows for batch in batches if batch.query == "ingest") == sent.records
+
+    tables = Tables(settings.tables_path)
+
+    def scalar(sql: str) -> int:
+        return int(tables.query(sql).rows[0][0])
+
+    # The books balance, and agree with what was sent.
+    assert all(entry.balances for entry in entries(scalar))
+    assert scalar("SELECT count(*) FROM archive") == sent.records
+    assert scalar("SELECT count(*) FROM lineage_events") == sent.events
+    assert scalar("SELECT count(*) FROM dead_letters") == sent.broken
+
+    # The archive equals the topic, byte for byte.
+    archived = tables.query('SELECT partition, "offset", key, value FROM archive').rows
+    in_topic = consumed(settings, settings.topics.events, sent.records)
+    assert sorted(archived) == sorted((m.partition(), m.offset(), m.key(), m.value()) for m in in_topic)
+
+    # Dead letters go to their topic unchanged, and say why.
+    letters = consumed(settings, settings.topics.dead_letters, sent.broken)
+    reasons = tables.query("SELECT value, reason FROM dead_letters").rows
+    published = [(m.value(), dict(m.headers())["lineproof.reason"].decode()) for m in letters]
+    assert sorted(published, key=repr) == sorted(reasons, key=repr)
+
+    # Runs: the outcomes of the unusual ones.
+    states = dict(tables.query("SELECT state, count(*) FROM runs GROUP BY state").rows)
+    assert (states["FAILED"], states["ABORTED"], states["RUNNING"]) == (1, 1, 1)
+    assert tables.query(
+        "SELECT ledger_verdict, ledger_difference, successful FROM runs WHERE NOT successful AND state = 'COMPLETED'"
+    ).rows == [("unbalanced", 25, False)]
+    assert scalar("SELECT duration_ms FROM runs WHERE job_name = 'aggregation' AND duration_ms = 120000") == 120_000
+
+    # Custom facets are whole.
+    team = "event->>'$.run.facets.example_team.team'"
+    teams = tables.query(f"SELECT DISTINCT {team} FROM lineage_events WHERE job_name = 'nightly'")
+    assert teams.rows == [("data <platform>",)]
+
+    # Nothing new: nothing changes.
+    before, versions = snapshot(settings), [row[4] for row in tables.overview()[1]]
+    assert run_job(settings) == []
+    assert [row[4] for row in tables.overview()[1]] == versions
+
+    # The same events once more: more archived, the same lineage.
+    publisher = KafkaPublisher(settings.kafka, settings.topics.events)
+    for message in in_topic:
+        if message.value() and message.value()[:1] in (b"\xc3", b"{") and message.key() != b"broken":
+            publisher.publish(message.key(), message.value())
+    publisher.flush(30)
+    run_job(settings)
+    assert snapshot(settings) == before
+    assert scalar("SELECT count(*) FROM archive") > sent.records
+
+
+def test_checkpoints_that_do_not_belong_are_refused(settings: Settings, run_job: RunJob, tmp_path: Path) -> None:
+    publish(settings)
+    run_job(settings)
+    checkpoints = Path(settings.checkpoints_path)
+    kept = tmp_path / "kept"
+    shutil.copytree(checkpoints, kept)
+
+    def refused(match: str) -> None:
+        with pytest.raises(CheckpointError, match=match):
+            run_job(settings)
+
+    def restore() -> None:
+        shutil.rmtree(checkpoints, ignore_errors=True)
+        shutil.copytree(kept, checkpoints)
+
+    for query in ("ingest", "curate"):
+        shutil.rmtree(checkpoints / query)
+        refused("missing")
+        restore()
+
+    shutil.rmtree(checkpoints / "curate")
+    shutil.copytree(kept / "ingest", checkpoints / "curate")  # one that belongs to other tables
+    refused("another one")
+    restore()
+
+    shutil.move(f"{settings.tables_path}/runs", tmp_path / "runs")
+    refused("runs is missing")
+    shutil.move(tmp_path / "runs", f"{settings.tables_path}/runs")
+
+    publish(settings)
+    run_job(settings)
+    restore()  # now an old copy
+    refused("old copy")
