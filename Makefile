@@ -4,10 +4,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip --disable-pip-version-check
 
-.PHONY: help setup demo test lint types lock clean
+.PHONY: help setup demo test test-cluster lint types lock clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 setup: .venv/jars.stamp ## Install into .venv and fetch the JARs (PYTHON=python3.11 chooses a Python)
 
@@ -16,6 +16,9 @@ demo: setup ## See it work: a broker, sample events, the job, the tables
 
 test: setup lint types ## Lint, check the types and run all tests
 	@$(BIN)/pytest
+
+test-cluster: setup ## Run the job on a Spark master with two workers (minutes on two cores)
+	@$(BIN)/pytest -m cluster
 
 lint: .venv/package.stamp ## Check style and formatting
 	@$(BIN)/ruff check .

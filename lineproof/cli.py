@@ -41,7 +41,8 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line; print our own errors without a traceback."""
     arguments = sys.argv[1:] if arguments is None else arguments
     is_verbose = "-v" in arguments or "--verbose" in arguments
-    logging.basicConfig(level=logging.INFO if is_verbose else logging.ERROR, stream=sys.stderr)
+    # Errors reach people as LineproofError; what libraries log about them on the way is for -v.
+    logging.basicConfig(level=logging.INFO if is_verbose else logging.CRITICAL, stream=sys.stderr)
     try:
         app(arguments, standalone_mode=True)
     except LineproofError as error:

@@ -1,5 +1,6 @@
 """Kafka as lineproof's own processes use it: which broker, with which options, and whether it answers."""
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -70,13 +71,21 @@ class Kafka:
                 f"The Kafka options are not valid: {error.args[0].str()}", "Correct them under `kafka`."
             ) from error
 
-    def topics(self, timeout_s: float = 10) -> dict[str, int]:
+    def topics(self, timeout_s: float = 5) -> dict[str, int]:
         """The topics and their numbers of partitions."""
-        try:
-            metadata = self._admin.list_topics(timeout=timeout_s)
-        except KafkaException as error:
-            raise self._explained(error) from error
-        return {name: len(topic.partitions) for name, topic in metadata.topics.items()}
+        deadline = time.monotonic() + timeout_s
+        while True:
+            try:
+                metadata = self._admin.list_topics(timeout=1)
+            except KafkaException as error:
+                self._admin.poll(0)  # lets the client tell its errors
+                if time.monotonic() > deadline or self._is_hopeless():
+                    raise self._explained(error) from error
+            else:
+                return {name: len(topic.partitions) for name, topic in metadata.topics.items()}
+
+    def _is_hopeless(self) -> bool:
+        return any(error.code() in (KafkaError._AUTHENTICATION, KafkaError._SSL) for error in self._errors)
 
     def offsets(self, topic: str, timeout_s: float = 10) -> dict[int, tuple[int, int]]:
         """First and next offset of every partition of a topic."""

@@ -67,6 +67,7 @@ def master(tmp_path: Path) -> Iterator[str]:
             yield url
 
 
+@pytest.mark.cluster
 def test_spark_submit_to_a_cluster(master: str, settings: Settings, tmp_path: Path) -> None:
     sent = publish(settings)
     config = tmp_path / "lineproof.yaml"

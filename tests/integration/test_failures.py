@@ -126,4 +126,4 @@ def test_disk_full_loses_nothing(settings: Settings, tmp_path: Path) -> None:
         assert tables.query("SELECT count(*) FROM archive").rows == [(sent.records,)]
         assert tables.query("SELECT count(*) FROM lineage_events").rows == [(sent.events,)]
     finally:
-        subprocess.run(["umount", str(disk)], check=False)
+        subprocess.run(["umount", "--lazy", str(disk)], check=False)
