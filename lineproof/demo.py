@@ -1,5 +1,8 @@
 """`lineproof demo`: from nothing to curated lineage, and a look at what came out."""
 
+import os
+import shutil
+import sys
 import time
 
 from rich.progress import (
@@ -14,10 +17,10 @@ from rich.progress import (
 from lineproof import sample_events
 from lineproof.broker import Broker
 from lineproof.jobrunner import job_log, prepare_topics, run_job
-from lineproof.kafka import client_options
+from lineproof.kafka import Kafka, client_options
 from lineproof.output import out, show
 from lineproof.producers.publisher import KafkaPublisher
-from lineproof.quality.accounts import entries
+from lineproof.quality.accounts import Entry, entries
 from lineproof.schemas.reasons import Reason
 from lineproof.services import Service, refuse_if_running
 from lineproof.settings import Settings
@@ -65,15 +68,18 @@ def demo(settings: Settings) -> bool:
             def report(batch: BatchProgress) -> None:
                 progress.advance(tasks[batch.query], batch.rows)
 
-            run_job(settings, create_topics=False, report=report)
+            if not run_job(settings, create_topics=False, report=report):
+                raise KeyboardInterrupt
             for number in tasks.values():
                 progress.update(number, total=progress.tasks[number].completed)
+            offsets = Kafka(client_options(settings)).offsets(settings.topics.events)
+            in_topic = sum(end - begin for begin, end in offsets.values())
     finally:
         broker.stop()
-    return _show(settings, sent, time.monotonic() - began)
+    return _show(settings, sent, in_topic, time.monotonic() - began)
 
 
-def _show(settings: Settings, sent: sample_events.Sent, seconds: float) -> bool:
+def _show(settings: Settings, sent: sample_events.Sent, in_topic: int, seconds: float) -> bool:
     tables = Tables(settings.tables_path)
 
     def scalar(sql: str) -> int:
@@ -111,7 +117,8 @@ def _show(settings: Settings, sent: sample_events.Sent, seconds: float) -> bool:
         f"This demo sent {sent.records} records: {sent.events} events, {sent.resent} of them again, "
         f"{sent.broken} that are no events."
     )
-    books = entries(scalar)
+    archived = scalar("SELECT count(*) FROM archive")
+    books = [Entry("records in the topic = archived records", in_topic, archived), *entries(scalar)]
     show(
         ["account", "left", "right", ""],
         [[entry.name, entry.left, entry.right, "yes" if entry.balances else "NO"] for entry in books],
@@ -122,7 +129,8 @@ def _show(settings: Settings, sent: sample_events.Sent, seconds: float) -> bool:
     out.print(f"Logs    {job_log(settings).absolute()}", highlight=False)
     out.print(f"        {(settings.home / 'broker' / 'broker.log').absolute()}", highlight=False)
     out.print(f"Took    {seconds:.0f} s\n", highlight=False)
+    command = "lineproof" if shutil.which("lineproof") else os.path.relpath(sys.argv[0])
     out.print("Try next:")
     for query in TO_TRY:
-        out.print(f'  lineproof sql "{query.replace("$", chr(92) + "$")}"', markup=False, highlight=False)
+        out.print(f'  {command} sql "{query.replace("$", chr(92) + "$")}"', markup=False, highlight=False)
     return all(entry.balances for entry in books)

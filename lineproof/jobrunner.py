@@ -40,8 +40,8 @@ def run_job(
     create_topics: bool,
     report: Callable[[job.Progress], None],
     started: Callable[[], None] = lambda: None,
-) -> None:
-    """Run the job until it has caught up, or until Ctrl-C."""
+) -> bool:
+    """Run the job until it has caught up, or until Ctrl-C; return whether it was left to end by itself."""
     stop = Stop()
     stop.listen()
     prepare_topics(settings, create_topics)
@@ -60,6 +60,7 @@ def run_job(
         job.run(spark, job_config(settings), report, stop, started)
     finally:
         spark.stop()
+    return not stop()
 
 
 def job_config(settings: Settings) -> job.JobConfig:

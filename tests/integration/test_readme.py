@@ -41,7 +41,6 @@ def test_every_command_works(tmp_path: Path) -> None:
         subprocess.run([sys.executable, "-m", "lineproof", "down"], env=environment, check=True)
     demo, queries = printed[0], printed[1]
     assert "Do the books balance?" in demo
-    assert "NO" not in demo.split("Do the books balance?")[1]
     assert "unknown_framing,1" in queries
 
 
