@@ -25,6 +25,7 @@ from confluent_kafka.admin import AdminClient
 
 from lineproof.jars import broker_classpath
 from lineproof.java import find_java, log_options
+from lineproof.schemas.envelope import MAX_RECORD_BYTES
 from lineproof.schemas.errors import LineproofError
 
 _HOST = "127.0.0.1"
@@ -37,7 +38,7 @@ _SETTINGS = {
     "inter.broker.listener.name": "PLAINTEXT",
     "log.dirs": "data",
     "auto.create.topics.enable": "false",
-    "message.max.bytes": str(20 * 1024 * 1024),
+    "message.max.bytes": str(MAX_RECORD_BYTES),
     "group.initial.rebalance.delay.ms": "0",
     "offsets.topic.num.partitions": "1",
     "offsets.topic.replication.factor": "1",

@@ -21,6 +21,9 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 
+STREAMING = {"pyspark", "delta", "duckdb", "deltalake", "pyarrow", "py4j"}
+"""What the emitter's users need not install."""
+
 ConfigOption = Annotated[
     Path | None,
     typer.Option("--config", "-c", help="Settings file (YAML). Default: ./lineproof.yaml if it exists."),
@@ -45,6 +48,12 @@ def main(arguments: list[str] | None = None) -> None:
     logging.basicConfig(level=logging.INFO if is_verbose else logging.CRITICAL, stream=sys.stderr)
     try:
         app(arguments, standalone_mode=True)
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] not in STREAMING:
+            raise
+        err.print(f"[bold red]Error:[/] This command needs {error.name}, which is not installed.")
+        err.print("Run: pip install 'lineproof[streaming]'", markup=False)
+        sys.exit(1)
     except LineproofError as error:
         if is_verbose:
             err.print_exception()
@@ -166,7 +175,13 @@ def emit(
     """
     from lineproof.emit import emit_files
 
-    sent, refused = emit_files(files, load(config, set_ or ()), lambda problem: err.print(escape(problem)))
+    with err.status("Sending…") as state:
+        sent, refused = emit_files(
+            files,
+            load(config, set_ or ()),
+            complain=lambda problem: err.print(escape(problem)),
+            report=lambda count: state.update(f"Sending… {count:,} events so far"),
+        )
     err.print(f"{sent} events sent" + (f", {refused} refused." if refused else "."))
     if refused:
         raise typer.Exit(1)

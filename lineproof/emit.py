@@ -19,7 +19,9 @@ class UnreadableFile(LineproofError):
     exit_code = 2
 
 
-def emit_files(files: list[str], settings: Settings, complain: Callable[[str], None]) -> tuple[int, int]:
+def emit_files(
+    files: list[str], settings: Settings, complain: Callable[[str], None], report: Callable[[int], None]
+) -> tuple[int, int]:
     """Publish every valid event of the files; return how many were sent and how many refused."""
     documents = {name: _read(name) for name in files}
     options = client_options(settings)
@@ -32,6 +34,8 @@ def emit_files(files: list[str], settings: Settings, complain: Callable[[str], N
             try:
                 emitter.publish_json(document.encode())
                 sent += 1
+                if sent % 1000 == 0:
+                    report(sent)
             except InvalidEvent as error:
                 complain(f"{name}:{line}: {error.what}")
                 refused += 1

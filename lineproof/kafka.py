@@ -8,11 +8,9 @@ from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec  # type: ignore[attr-defined]
 
 from lineproof.broker import Broker
+from lineproof.schemas.envelope import MAX_RECORD_BYTES
 from lineproof.schemas.errors import LineproofError
 from lineproof.settings import Settings
-
-MAX_MESSAGE_BYTES = 20 * 1024 * 1024
-"""Spark's logical plans make events of many megabytes; they are lineage too."""
 
 
 class KafkaUnavailable(LineproofError):
@@ -48,7 +46,7 @@ def spark_options(options: Mapping[str, str]) -> dict[str, str]:
     if "ssl.ca.location" in java:
         java["ssl.truststore.type"] = "PEM"
         java["ssl.truststore.location"] = java.pop("ssl.ca.location")
-    java.setdefault("max.request.size", str(MAX_MESSAGE_BYTES))
+    java.setdefault("max.request.size", str(MAX_RECORD_BYTES))
     return java
 
 
@@ -115,7 +113,7 @@ class Kafka:
         """Create those topics that are not there; return their names."""
         there = self.topics()
         new = [
-            NewTopic(name, partitions, replication_factor, config={"max.message.bytes": str(MAX_MESSAGE_BYTES)})
+            NewTopic(name, partitions, replication_factor, config={"max.message.bytes": str(MAX_RECORD_BYTES)})
             for name in names
             if name not in there
         ]

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from lineproof.schemas.envelope import WRITER_SCHEMAS
 from lineproof.schemas.errors import LineproofError
 
 ENV_PREFIX = "LINEPROOF_"
@@ -83,8 +84,6 @@ class Settings(_Section):
     @field_validator("schema_ids")
     @classmethod
     def _known_versions(cls, value: dict[int, int]) -> dict[int, int]:
-        from lineproof.schemas.envelope import WRITER_SCHEMAS
-
         for schema_id, version in value.items():
             if version not in WRITER_SCHEMAS:
                 raise ValueError(f"id {schema_id} names envelope version {version}; known: {[*WRITER_SCHEMAS]}")

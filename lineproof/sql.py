@@ -29,6 +29,7 @@ class Tables:
     """The Delta tables below one local directory."""
 
     def __init__(self, root: str) -> None:
+        self._location = root
         self._root = Path(root)
 
     def __iter__(self) -> Iterator[tuple[str, DeltaTable]]:
@@ -64,6 +65,11 @@ class Tables:
     def query(self, sql: str, *parameters: object) -> Result:
         """Run one query. JSON functions reach into the `event` column: event->>'$.run.facets.…'."""
         tables = dict(self)
+        if "://" in self._location:
+            raise QueryError(
+                f"The tables at {self._location} are not on this machine; `lineproof sql` reads only those that are.",
+                "Use Spark SQL, or any other Delta reader, where they are.",
+            )
         if not tables:
             raise QueryError(
                 f"There are no tables in {self._root}.",

@@ -1,5 +1,6 @@
 """What `status` and `check` look at."""
 
+import os
 import platform
 import tempfile
 from collections.abc import Callable
@@ -48,10 +49,7 @@ def checks(settings: Settings) -> list[tuple[str, str, str]]:
         ("configuration", "ok", ""),
         ("Python", f"ok: {platform.python_version()}", ""),
         _checked("Java", lambda: str(find_java())),
-        _checked(
-            "JARs",
-            lambda: f"{len(jars.spark_jars())} for Spark, broker ready: {bool(jars.broker_classpath())}",
-        ),
+        _checked("JARs", _jars),
         _checked("broker", lambda: client_options(settings)["bootstrap.servers"] + _topics(settings)),
         _checked("tables", lambda: _writable(settings.tables_path)),
     ]
@@ -62,6 +60,10 @@ def _checked(name: str, look: Callable[[], str]) -> tuple[str, str, str]:
         return name, f"ok: {look()}", ""
     except LineproofError as error:
         return name, f"FAILED: {error.what}", error.remedy
+
+
+def _jars() -> str:
+    return f"{len(jars.spark_jars())} for Spark, {len(jars.broker_classpath().split(os.pathsep))} for the broker"
 
 
 def _topics(settings: Settings) -> str:

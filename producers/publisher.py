@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
+from lineproof.schemas.envelope import MAX_RECORD_BYTES
 from lineproof.schemas.errors import LineproofError
 
 log = logging.getLogger(__name__)
@@ -15,7 +16,7 @@ DEFAULTS: dict[str, Any] = {
     "enable.idempotence": True,
     "compression.type": "zstd",
     "linger.ms": 20,
-    "message.max.bytes": 20 * 1024 * 1024,
+    "message.max.bytes": MAX_RECORD_BYTES,
     "log_level": 0,
 }
 

@@ -33,6 +33,9 @@ SINGLE_OBJECT_MARKER = b"\xc3\x01"
 CONFLUENT_MARKER = b"\x00"
 JSON_MARKER = b"{"
 
+MAX_RECORD_BYTES = 20 * 1024 * 1024
+"""Spark's logical plans make events of many megabytes; they are lineage too."""
+
 WRITER_SCHEMAS: dict[int, str] = {1: files("lineproof.schemas").joinpath("envelope.avsc").read_text()}
 """Every envelope version ever released, so that archived records stay readable."""
 

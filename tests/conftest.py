@@ -11,7 +11,8 @@ from pyspark.sql import SparkSession
 from lineproof import jars
 from lineproof.broker import Broker
 from lineproof.java import log_options
-from lineproof.kafka import MAX_MESSAGE_BYTES, Kafka
+from lineproof.kafka import Kafka
+from lineproof.schemas.envelope import MAX_RECORD_BYTES
 from lineproof.settings import Settings
 from lineproof.streaming.session import session
 
@@ -34,7 +35,7 @@ def bootstrap_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
     if Path("/var/run/docker.sock").exists() or os.environ.get("DOCKER_HOST"):
         from testcontainers.kafka import KafkaContainer
 
-        with KafkaContainer().with_kraft().with_env("KAFKA_MESSAGE_MAX_BYTES", str(MAX_MESSAGE_BYTES)) as container:
+        with KafkaContainer().with_kraft().with_env("KAFKA_MESSAGE_MAX_BYTES", str(MAX_RECORD_BYTES)) as container:
             yield container.get_bootstrap_server()
     else:
         broker = Broker(tmp_path_factory.mktemp("broker"))

@@ -1,22 +1,25 @@
 """The whole job: a real broker, real Spark, real Delta (R2, R40, R41, R47, R48, R50)."""
 
 import shutil
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer
+from confluent_kafka import Consumer, Producer
 from pyspark.sql import SparkSession
 
 from lineproof import sample_events
 from lineproof.jobrunner import job_config
 from lineproof.producers.publisher import KafkaPublisher
 from lineproof.quality.accounts import entries
+from lineproof.schemas.envelope import MAX_RECORD_BYTES, Envelope, decode, event_id
 from lineproof.settings import Settings
 from lineproof.sql import Tables
 from lineproof.streaming import job
 from lineproof.streaming.checkpoint import CheckpointError
+from tests.streaming.test_archive import BAD, USABLE
 
 RunJob = Callable[[Settings], list[job.Progress]]
 
@@ -111,6 +114,28 @@ def test_from_topic_to_tables_and_on(settings: Settings, run_job: RunJob) -> Non
     run_job(settings)
     assert snapshot(settings) == before
     assert scalar("SELECT count(*) FROM archive") > sent.records
+
+
+def test_every_bad_input_through_the_whole_job(settings: Settings, run_job: RunJob) -> None:
+    """None of them stops the job, and what came in is what came out."""
+    values = [*(value for value, _ in BAD.values()), *USABLE.values()]
+    producer = Producer({**settings.kafka, "message.max.bytes": MAX_RECORD_BYTES})
+    for value in values:
+        producer.produce(settings.topics.events, value=value, headers={"source": b"\xff\x00", "none": None})
+    assert producer.flush(60) == 0
+    run_job(settings.model_copy(update={"schema_ids": {7: 1}}))
+
+    tables = Tables(settings.tables_path)
+    reasons = dict(tables.query("SELECT reason, count(*) FROM dead_letters GROUP BY reason").rows)
+    assert reasons == Counter(reason.value for _, reason in BAD.values())
+    usable = {
+        event_id(opened.payload if isinstance(opened := decode(value, {7: 1}), Envelope) else opened)
+        for value in USABLE.values()
+    }
+    assert {row[0] for row in tables.query("SELECT event_id FROM lineage_events").rows} == usable
+    assert tables.query("SELECT count(*), count(DISTINCT headers) FROM archive").rows == [(len(values), 1)]
+    headers = tables.query("SELECT headers FROM dead_letters LIMIT 1").rows[0][0]
+    assert headers == [{"key": "source", "value": b"\xff\x00"}, {"key": "none", "value": None}]
 
 
 def test_checkpoints_that_do_not_belong_are_refused(settings: Settings, run_job: RunJob, tmp_path: Path) -> None:

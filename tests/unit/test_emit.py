@@ -24,4 +24,4 @@ def test_split(text: str, events: list[tuple[int, str]]) -> None:
 
 def test_a_missing_file_is_named_before_anything_is_sent() -> None:
     with pytest.raises(UnreadableFile, match=r"nowhere\.json cannot be read"):
-        emit_files(["nowhere.json"], Settings(), print)
+        emit_files(["nowhere.json"], Settings(), print, print)

@@ -42,3 +42,8 @@ def test_errors_name_the_tables(tables: Tables) -> None:
 def test_no_tables_yet(tmp_path: Path) -> None:
     with pytest.raises(QueryError, match="lineproof demo"):
         Tables(str(tmp_path / "nowhere")).query("SELECT 1")
+
+
+def test_tables_elsewhere_are_not_called_missing() -> None:
+    with pytest.raises(QueryError, match="not on this machine"):
+        Tables("s3a://bucket/tables").query("SELECT 1")
