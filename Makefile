@@ -29,6 +29,7 @@ types: .venv/package.stamp ## Check the types
 	@rm -rf build/types && mkdir -p build/types/lineproof
 	@ln -s $(addprefix ../../../,$(wildcard lineproof/*.py) conf producers quality schemas streaming) build/types/lineproof
 	@MYPYPATH=build/types $(BIN)/mypy -p lineproof
+	@MYPYPATH=build/types $(BIN)/mypy tests
 
 lock: ## Choose the versions in conf/requirements.lock anew
 	@$(PYTHON) -m venv --clear build/uv && build/uv/bin/pip install --quiet uv
