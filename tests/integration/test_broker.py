@@ -32,9 +32,8 @@ def put(address: str, value: bytes) -> None:
     assert producer.flush(10) == 0
 
 
-def get(address: str, **settings: str) -> bytes | None:
-    reader = {"group.id": "test", "auto.offset.reset": "earliest", "enable.auto.commit": False}
-    consumer = Consumer({"bootstrap.servers": address} | reader | settings)
+def get(address: str) -> bytes | None:
+    consumer = Consumer({"bootstrap.servers": address, "group.id": "test", "auto.offset.reset": "earliest"})
     consumer.subscribe([TOPIC])
     try:
         message = consumer.poll(20)
@@ -112,28 +111,6 @@ def test_large_records_are_taken(broker: Broker) -> None:
     value = get(address, **{"fetch.message.max.bytes": "20000000"})
     assert value is not None
     assert len(value) == 15_000_000
-
-
-def test_a_listener_with_passwords_beside_the_plain_one(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    login = 'org.apache.kafka.common.security.plain.PlainLoginModule required user_ann="secret";'
-    broker = Broker(
-        tmp_path / "sasl",
-        extra={
-            "listeners": f"SASL://127.0.0.1:{port}",
-            "listener.security.protocol.map": "SASL:SASL_PLAINTEXT",
-            "sasl.enabled.mechanisms": "PLAIN",
-            "listener.name.sasl.plain.sasl.jaas.config": login,
-        },
-    )
-    try:
-        put(broker.start(), b"for ann")
-        ann = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"}
-        ann |= {"sasl.username": "ann", "sasl.password": "secret"}
-        assert get(f"127.0.0.1:{port}", **ann) == b"for ann"
-    finally:
-        broker.stop()
 
 
 def test_a_broker_that_cannot_start_says_why(tmp_path: Path) -> None:
