@@ -18,6 +18,16 @@ class CheckpointError(LineproofError):
     """Checkpoint and tables do not belong together."""
 
 
+START_OVER = (
+    "Put the right ones back, or point `tables` and `checkpoints` at the pair that belongs together. To start over, "
+    "use an empty directory for both: the topic is then read from its beginning."
+)
+REBUILD = (
+    "Put the right ones back. Or remove this checkpoint and all tables but `archive`: they are then rebuilt from the "
+    "archive, and nothing is lost."
+)
+
+
 @dataclass(frozen=True)
 class Checkpoint:
     """What Spark left in a query's checkpoint directory."""
@@ -66,7 +76,19 @@ def transactions(spark: SparkSession, table_path: str) -> dict[str, int]:
     return found
 
 
-def refuse_mismatch(checkpoint: Checkpoint, app_id: str | None, table_path: str, written: dict[str, int]) -> None:
+def refuse_missing(checkpoint: Checkpoint, table_path: str, remedy: str) -> None:
+    """Refuse to make anew a table that this checkpoint has written to."""
+    if checkpoint.last_finished_batch >= 0:
+        raise CheckpointError(
+            f"The table {table_path} is missing, but the checkpoint {checkpoint.path} says that "
+            f"{checkpoint.last_finished_batch + 1} batches were written to it.",
+            remedy,
+        )
+
+
+def refuse_mismatch(
+    checkpoint: Checkpoint, app_id: str | None, table_path: str, written: dict[str, int], remedy: str
+) -> None:
     """Refuse a table that this checkpoint did not write, or wrote further than the checkpoint knows of."""
     if not written:
         return
@@ -74,13 +96,12 @@ def refuse_mismatch(checkpoint: Checkpoint, app_id: str | None, table_path: str,
         raise CheckpointError(
             f"The table {table_path} was not written from the checkpoint {checkpoint.path}, "
             f"which is {'missing' if checkpoint.query_id is None else 'another one'}.",
-            "Put the right checkpoint back, or point `tables` and `checkpoints` at the pair that belongs "
-            "together. To start over, use an empty directory for both: the topic is then read from its beginning.",
+            remedy,
         )
     if written[app_id] > checkpoint.last_planned_batch:
         raise CheckpointError(
             f"The checkpoint {checkpoint.path} ends at batch {checkpoint.last_planned_batch}, but the table "
             f"{table_path} has batch {written[app_id]}: the checkpoint is an old copy, and batches run from it "
             "would be lost.",
-            "Put the newest checkpoint back, or restore the tables of the same moment.",
+            remedy,
         )

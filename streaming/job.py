@@ -16,7 +16,15 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from lineproof.streaming.batch import Batch, batch_of
-from lineproof.streaming.checkpoint import CheckpointError, read_checkpoint, refuse_mismatch, transactions
+from lineproof.streaming.checkpoint import (
+    REBUILD,
+    START_OVER,
+    Checkpoint,
+    read_checkpoint,
+    refuse_mismatch,
+    refuse_missing,
+    transactions,
+)
 from lineproof.streaming.failures import explain
 from lineproof.streaming.store import Store, Table
 from lineproof.streaming.tables import archive, dead_letters, lineage_events, runs
@@ -57,22 +65,18 @@ class Job:
         """Create the tables on the first start; later, refuse what does not belong together."""
         ingest = read_checkpoint(self._spark, self._ingest_checkpoint)
         curate = read_checkpoint(self._spark, self._curate_checkpoint)
-        for table in TABLES:
-            checkpoint = ingest if table is archive.TABLE else curate
-            path = self._store.path(table)
-            if self._store.exists(table):
-                app_id = checkpoint.query_id
-                if app_id and table is not archive.TABLE:
-                    app_id = _curate_app_id(app_id)
-                refuse_mismatch(checkpoint, app_id, path, transactions(self._spark, path))
-            elif checkpoint.last_finished_batch >= 0:
-                raise CheckpointError(
-                    f"The table {path} is missing, but the checkpoint {checkpoint.path} says that "
-                    f"{checkpoint.last_finished_batch + 1} batches were written to it.",
-                    "Put the table back, or use an empty directory for `checkpoints` and `tables` to start over.",
-                )
-            else:
-                self._store.create(table)
+        self._settle(archive.TABLE, ingest, ingest.query_id, START_OVER)
+        for module in CURATED:
+            app_id = _curate_app_id(curate.query_id) if curate.query_id else None
+            self._settle(module.TABLE, curate, app_id, REBUILD)
+
+    def _settle(self, table: Table, checkpoint: Checkpoint, app_id: str | None, remedy: str) -> None:
+        path = self._store.path(table)
+        if self._store.exists(table):
+            refuse_mismatch(checkpoint, app_id, path, transactions(self._spark, path), remedy)
+        else:
+            refuse_missing(checkpoint, path, remedy)
+            self._store.create(table)
 
     def start_ingest(self) -> StreamingQuery:
         """Kafka to `archive`, by Delta's own exactly-once sink."""

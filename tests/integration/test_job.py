@@ -167,6 +167,16 @@ def test_checkpoints_that_do_not_belong_are_refused(settings: Settings, run_job:
     refused("runs is missing")
     shutil.move(tmp_path / "runs", f"{settings.tables_path}/runs")
 
+    # The remedy for the curated tables works: without their checkpoint, they are rebuilt from the archive.
+    before = snapshot(settings)
+    shutil.rmtree(checkpoints / "curate")
+    for name in before:
+        shutil.rmtree(f"{settings.tables_path}/{name}")
+    run_job(settings)
+    assert snapshot(settings) == before
+
+    shutil.rmtree(kept)
+    shutil.copytree(checkpoints, kept)
     publish(settings)
     run_job(settings)
     restore()  # now an old copy
