@@ -21,6 +21,9 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 
+certificates = typer.Typer(help="Certificate chains.", no_args_is_help=True)
+app.add_typer(certificates, name="certificates")
+
 STREAMING = {"pyspark", "delta", "duckdb", "deltalake", "pyarrow", "py4j"}
 """What the emitter's users need not install."""
 
@@ -243,6 +246,29 @@ def jars() -> None:
     with err.status("Looking at the JARs…") as state:
         library.resolve(lambda message: state.update(escape(message)))
     out.print(str(library.jars_home()), highlight=False)
+
+
+@certificates.command()
+def verify(
+    file: Annotated[str, typer.Argument(help="A chain: one JSON object a line, oldest first; - for stdin.")],
+    head: Annotated[str | None, typer.Option(help="The newest hash you know of: finds a chain cut short.")] = None,
+) -> None:
+    """Check a certificate chain offline, and name the first bad link and why.
+
+    [bold]Example:[/] lineproof certificates verify chain.jsonl
+    """
+    from lineproof.emit import read_text
+    from lineproof.producers import certificates as library
+    from lineproof.producers.chain import parse_lines
+
+    chain = parse_lines(read_text(file).encode(), file)
+    finding = library.verify(chain, head=head)
+    if finding is None:
+        err.print(f"{len(chain)} certificates, every link holds.")
+        return
+    named = f" ({finding.certificate_id})" if finding.certificate_id else ""
+    err.print(f"{escape(file)}:{finding.position + 1}{escape(named)}: {finding.fault.value}")
+    raise typer.Exit(3)
 
 
 def _print_progress(batch: Any) -> None:

@@ -23,7 +23,7 @@ def emit_files(
     files: list[str], settings: Settings, complain: Callable[[str], None], report: Callable[[int], None]
 ) -> tuple[int, int]:
     """Publish every valid event of the files; return how many were sent and how many refused."""
-    documents = {name: _read(name) for name in files}
+    documents = {name: read_text(name) for name in files}
     options = client_options(settings)
     Kafka(options).require_topics(settings.topics.events)
     publisher = KafkaPublisher(options, settings.topics.events)
@@ -69,10 +69,11 @@ def _skip(text: str, position: int, characters: str) -> int:
     return position
 
 
-def _read(name: str) -> str:
+def read_text(name: str) -> str:
+    """A file, or stdin for `-`."""
     try:
         return sys.stdin.buffer.read().decode() if name == "-" else Path(name).read_bytes().decode()
     except OSError as error:
-        raise UnreadableFile(f"{name} cannot be read: {error.strerror}.", "Name a file of OpenLineage JSON.") from error
+        raise UnreadableFile(f"{name} cannot be read: {error.strerror}.", "Name a file that is there.") from error
     except UnicodeDecodeError as error:
-        raise UnreadableFile(f"{name} is not UTF-8: {error.reason}.", "Name a file of OpenLineage JSON.") from error
+        raise UnreadableFile(f"{name} is not UTF-8: {error.reason}.", "Name a file of JSON.") from error

@@ -1,9 +1,13 @@
 """The command line teaches itself."""
 
+from pathlib import Path
+
 import pytest
 from typer.testing import CliRunner
 
 from lineproof.cli import app, main
+from lineproof.producers.chain import Chain
+from tests.unit.test_certificates import draft
 
 COMMANDS = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
 
@@ -34,3 +38,19 @@ def test_tracebacks_on_demand(capsys: pytest.CaptureFixture[str]) -> None:
 def test_usage_errors_exit_with_2() -> None:
     assert CliRunner().invoke(app, ["sql"]).exit_code == 2
     assert CliRunner().invoke(app, ["nonsense"]).exit_code == 2
+
+
+def test_certificates_verify(tmp_path: Path) -> None:
+    file = tmp_path / "chain.jsonl"
+    chain = Chain(file)
+    for number in range(3):
+        chain.append(draft(number))
+    whole = CliRunner().invoke(app, ["certificates", "verify", str(file)])
+    assert (whole.exit_code, whole.output.strip()) == (0, "3 certificates, every link holds.")
+    file.write_text(file.read_text().replace("run-1", "run-x"))
+    altered = CliRunner().invoke(app, ["certificates", "verify", str(file)])
+    assert altered.exit_code == 3
+    assert altered.output.strip().endswith("chain.jsonl:2 (certificate-1): altered")
+    cut = CliRunner().invoke(app, ["certificates", "verify", "-", "--head", "0" * 63 + "1"], input="")
+    assert cut.exit_code == 3
+    assert "truncated" in cut.output
