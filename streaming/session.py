@@ -15,8 +15,7 @@ ALWAYS = {
 AVRO_LIMITS = "-Dorg.apache.avro.limits.bytes.maxLength=67108864 -Dorg.apache.avro.limits.string.maxLength=1048576"
 """A damaged length in an Avro record must not make the JVM ask for two gigabytes."""
 
-LOCAL = {
-    "spark.master": "local[*]",
+THIS_MACHINE = {
     "spark.driver.memory": "2g",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
@@ -38,7 +37,10 @@ def session(options: Mapping[str, str], jars: Sequence[Path], java_options: Sequ
     """The session, with the user's options over our defaults."""
     settings = {**ALWAYS, **options}
     if not was_submitted():
-        settings = {**LOCAL, **settings}
+        master = settings.setdefault("spark.master", "local[*]")
+        if master.startswith("local"):
+            settings = {**THIS_MACHINE, **settings}
+            os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         driver, executor = "spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"
         settings[driver] = " ".join([AVRO_LIMITS, *java_options, settings.get(driver, "")])
         settings[executor] = f"{AVRO_LIMITS} {settings.get(executor, '')}"
