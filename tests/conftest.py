@@ -1,6 +1,7 @@
 """One Spark session and one broker for the whole run, started only when a test asks."""
 
 import os
+import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +25,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The shared session."""
     home = tmp_path_factory.mktemp("spark")
     options = {**SPARK, "spark.sql.warehouse.dir": str(home / "warehouse")}
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # tests, unlike the job, make frames of Python rows
     shared = session(options, jars.spark_jars(), log_options(home / "spark.log"))
     yield shared
     shared.stop()
