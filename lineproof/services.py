@@ -53,6 +53,7 @@ class Service:
 
 def up(settings: Settings, report: Callable[[Progress], None], started: Callable[[str], None]) -> None:
     """Run broker and job until asked to stop. `started` gets the broker's address."""
+    refuse_foreign_broker(settings)
     service = Service(settings.home)
     refuse_if_running(service)
     settings.home.mkdir(parents=True, exist_ok=True)
@@ -72,6 +73,7 @@ def up(settings: Settings, report: Callable[[Progress], None], started: Callable
 
 def up_detached(arguments: list[str], settings: Settings, timeout_s: float = 180) -> None:
     """Start `up` as a process of its own, and wait until it is ready."""
+    refuse_foreign_broker(settings)
     service = Service(settings.home)
     refuse_if_running(service)
     log = settings.home / "logs" / "up.log"
@@ -119,4 +121,13 @@ def refuse_if_running(service: Service) -> None:
         raise ServiceError(
             f"`lineproof up` is already running here (process {running.pid}).",
             "Stop it with `lineproof down`, or use another directory: --set home=DIRECTORY.",
+        )
+
+
+def refuse_foreign_broker(settings: Settings) -> None:
+    """`up` brings a broker; a configured one would be left out without a word."""
+    if servers := settings.kafka.get("bootstrap.servers"):
+        raise ServiceError(
+            f"`lineproof up` runs a broker of its own, but kafka.bootstrap.servers names another: {servers}.",
+            "Use `lineproof job` for that one, or leave kafka.bootstrap.servers out.",
         )
