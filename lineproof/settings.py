@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from lineproof.producers.sanitise import is_secret_key
 from lineproof.schemas.envelope import WRITER_SCHEMAS
 from lineproof.schemas.errors import LineproofError
 
@@ -19,7 +20,6 @@ DEFAULT_FILE = Path("lineproof.yaml")
 OTHER_VARIABLES = {CONFIG_VARIABLE, "LINEPROOF_JARS"}
 """Variables of ours that are not settings."""
 
-_SECRET = re.compile(r"password|secret|token|jaas|credential|api.?key|ssl\.key|user\.info", re.IGNORECASE)
 _VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
 _TRIGGER = re.compile(r"available-now|(?P<number>\d+)\s*(?P<unit>ms|s|m|h)")
 _UNITS = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours"}
@@ -119,7 +119,7 @@ class Settings(_Section):
 
 def mask(name: str, value: str) -> str:
     """A value as it may be printed."""
-    return "******" if _SECRET.search(name) else value
+    return "******" if is_secret_key(name) else value
 
 
 def load(file: Path | None = None, overrides: Sequence[str] = (), environ: Mapping[str, str] | None = None) -> Settings:

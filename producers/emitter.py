@@ -13,6 +13,7 @@ from openlineage.client.uuid import generate_new_uuid
 
 from lineproof.producers.facets import AccountingLedgerRunFacet
 from lineproof.producers.publisher import Publisher
+from lineproof.producers.sanitise import sanitise
 from lineproof.schemas.envelope import Envelope
 from lineproof.schemas.openlineage import parse
 
@@ -81,8 +82,8 @@ class Run:
         self.emit(ol.RunState.COMPLETE, outputs=outputs, facets=facets, at=at)
 
     def fail(self, error: str, *, at: datetime | None = None) -> None:
-        """End the run with an error."""
-        message = error_message_run.ErrorMessageRunFacet(message=error, programmingLanguage="python")
+        """End the run with an error, from which secrets and personal data are taken out."""
+        message = error_message_run.ErrorMessageRunFacet(message=sanitise(error), programmingLanguage="python")
         self.emit(ol.RunState.FAIL, facets={"errorMessage": message}, at=at)
 
     def abort(self, *, at: datetime | None = None) -> None:

@@ -61,10 +61,10 @@ def test_envelopes_count_without_a_gap_and_know_their_payload(emitter: Emitter, 
 
 
 def test_failure_and_abort(emitter: Emitter, memory: Memory) -> None:
-    emitter.start("job").fail("ValueError: no")
+    emitter.start("job").fail("ValueError: no user ann@example.org")
     emitter.start("job").abort()
     failed = memory.documents()[1]
-    assert failed["run"]["facets"]["errorMessage"]["message"] == "ValueError: no"  # type: ignore[index]
+    assert failed["run"]["facets"]["errorMessage"]["message"] == "ValueError: no user [email]"  # type: ignore[index]
     assert memory.envelopes()[3].event_type == "ABORT"
 
 

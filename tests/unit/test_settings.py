@@ -89,7 +89,7 @@ def test_bad_variables_and_overrides_are_refused_by_name() -> None:
 def test_secrets_are_masked_wherever_printed() -> None:
     settings = Settings(
         kafka={"sasl.password": "hunter2", "sasl.jaas.config": "hunter2", "sasl.username": "u"},
-        spark={"spark.hadoop.fs.s3a.secret.key": "hunter2"},
+        spark={"spark.hadoop.fs.s3a.secret.key": "hunter2", "spark.hadoop.fs.s3a.access.key": "hunter2"},
     )
     assert "hunter2" not in str(settings.masked())
     assert settings.masked()["kafka"]["sasl.username"] == "u"
