@@ -17,7 +17,7 @@ from lineproof import jars
 from lineproof.settings import Settings
 from lineproof.sql import Tables
 from lineproof.streaming.session import AVRO_LIMITS
-from tests.integration.test_job import publish
+from tests.integration.tools import publish
 
 ROOT = Path(__file__).parents[2]
 SPARK_HOME = Path(pyspark.__file__).parent

@@ -3,7 +3,6 @@
 import os
 import socket
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,18 +12,7 @@ from lineproof.kafka import Kafka
 from lineproof.settings import Settings
 from lineproof.sql import Tables
 from tests.events import payload
-from tests.integration.test_job import publish
-
-
-def lineproof(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "lineproof", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-        env={**os.environ, **environment},
-    )
+from tests.integration.tools import lineproof, publish
 
 
 def options(settings: Settings, **kafka: str) -> list[str]:

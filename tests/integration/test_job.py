@@ -2,62 +2,19 @@
 
 import shutil
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, Producer
-from pyspark.sql import SparkSession
+from confluent_kafka import Producer
 
-from lineproof import sample_events
-from lineproof.jobrunner import job_config
 from lineproof.producers.publisher import KafkaPublisher
 from lineproof.quality.accounts import entries
 from lineproof.schemas.envelope import MAX_RECORD_BYTES, Envelope, decode, event_id
 from lineproof.settings import Settings
 from lineproof.sql import Tables
-from lineproof.streaming import job
 from lineproof.streaming.checkpoint import CheckpointError
-from tests.streaming.test_archive import BAD, USABLE
-
-RunJob = Callable[[Settings], list[job.Progress]]
-
-
-@pytest.fixture
-def run_job(spark: SparkSession) -> RunJob:
-    def run(settings: Settings) -> list[job.Progress]:
-        batches: list[job.Progress] = []
-        job.run(spark, job_config(settings), batches.append, lambda: False)
-        return batches
-
-    return run
-
-
-def publish(settings: Settings) -> sample_events.Sent:
-    return sample_events.publish(KafkaPublisher(settings.kafka, settings.topics.events), lambda: None)
-
-
-def consumed(settings: Settings, topic: str, count: int) -> list[Any]:
-    """The first records of a topic, waiting for all of them."""
-    consumer = Consumer({**settings.kafka, "group.id": topic, "auto.offset.reset": "earliest"})
-    consumer.subscribe([topic])
-    messages: list[Any] = []
-    while len(messages) < count:
-        batch = consumer.consume(count - len(messages), timeout=20)
-        assert batch, f"{len(messages)} of {count} records came"
-        messages += batch
-    consumer.close()
-    return messages
-
-
-def snapshot(settings: Settings) -> dict[str, list[tuple[Any, ...]]]:
-    """The curated tables, in an order of their own."""
-    tables = Tables(settings.tables_path)
-    return {
-        name: sorted(tables.query(f"SELECT * FROM {name}").rows, key=repr)
-        for name in ("runs", "lineage_events", "dead_letters")
-    }
+from tests.bad_input import BAD, USABLE
+from tests.integration.tools import RunJob, consumed, publish, snapshot
 
 
 def test_from_topic_to_tables_and_on(settings: Settings, run_job: RunJob) -> None:

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from tests.events import payload
-from tests.integration.test_failures import lineproof
+from tests.integration.tools import lineproof
 
 SPARK = ("--set=spark.driver.memory=2g", "--set=spark.master=local[2]", "--set=trigger=500ms")
 

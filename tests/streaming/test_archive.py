@@ -1,9 +1,6 @@
 """Every kind of bad input becomes a correct row or a dead letter with its own reason (R47, R48)."""
 
 import json
-import uuid
-from dataclasses import replace
-from typing import Any
 
 import pytest
 from pyspark.sql import Row, SparkSession
@@ -11,109 +8,9 @@ from pyspark.sql import Row, SparkSession
 from lineproof.schemas.envelope import Envelope, UnreadableRecord, decode, event_id
 from lineproof.schemas.reasons import Reason
 from lineproof.streaming.tables.archive import archive
-from tests.events import ABSENT, RUN_ID, output, payload, sealed
+from tests.bad_input import BAD, ENVELOPE, NASTY, USABLE
+from tests.events import RUN_ID, payload
 from tests.streaming.records import records
-
-GOOD = payload()
-ENVELOPE = sealed(GOOD, sequence=4, trace_id="0af7651916cd43dd8448eb211c80319c")
-LEDGER = {"_producer": "https://example.com", "_schemaURL": "https://example.com/l"}
-NASTY = 'Robert\'); DROP TABLE runs;-- "quoted"\n<script>alert(1)</script> \u202e \U0001f600 `$(rm)`'
-
-
-def ledger_event(**counts: Any) -> bytes:
-    return payload(run={"runId": RUN_ID, "facets": {"cdme_accountingLedger": {**LEDGER, **counts}}})
-
-
-def nested(depth: int) -> bytes:
-    return GOOD[:-1] + b', "deep": ' + b"[" * depth + b"]" * depth + b"}"
-
-
-BAD: dict[str, tuple[bytes | None, Reason]] = {
-    "no value": (None, Reason.EMPTY_VALUE),
-    "empty value": (b"", Reason.EMPTY_VALUE),
-    "unreadable bytes": (b"\xde\xad\xbe\xef", Reason.UNKNOWN_FRAMING),
-    "a lone zero": (b"\x00", Reason.UNKNOWN_FRAMING),
-    "text": (b"hello", Reason.UNKNOWN_FRAMING),
-    "JSON array": (b"[1]", Reason.UNKNOWN_FRAMING),
-    "wrong fingerprint": (b"\xc3\x01" + bytes(8) + ENVELOPE.encode()[10:], Reason.UNKNOWN_SCHEMA_FINGERPRINT),
-    "only a marker": (b"\xc3\x01", Reason.UNKNOWN_SCHEMA_FINGERPRINT),
-    "unknown schema id": (ENVELOPE.encode(8), Reason.UNKNOWN_SCHEMA_ID),
-    "truncated Avro": (ENVELOPE.encode()[:-50], Reason.AVRO_UNDECODABLE),
-    "header only": (ENVELOPE.encode()[:10], Reason.AVRO_UNDECODABLE),
-    "a length of 2 GB": (
-        ENVELOPE.encode()[:10] + b"\x02\x80\xe0\xff\xff\x0e" + b"x" * 50,
-        Reason.AVRO_UNDECODABLE,
-    ),
-    "a negative length": (ENVELOPE.encode()[:10] + b"\x02\x01", Reason.AVRO_UNDECODABLE),
-    "truncated Confluent": (ENVELOPE.encode(7)[:-50], Reason.AVRO_UNDECODABLE),
-    "other encoding": (replace(ENVELOPE, content_encoding="zstd").encode(), Reason.UNSUPPORTED_ENCODING),
-    "not UTF-8": (GOOD.replace(b"tests", b"t\xffsts"), Reason.INVALID_UTF8),
-    "truncated JSON": (GOOD[:-5], Reason.INVALID_JSON),
-    "two values": (GOOD + GOOD, Reason.INVALID_JSON),
-    "something behind": (GOOD + b" x", Reason.INVALID_JSON),
-    "a bracket behind": (GOOD + b"]", Reason.INVALID_JSON),
-    "an element behind": (GOOD + b', "x"', Reason.INVALID_JSON),
-    "single quotes": (GOOD.replace(b'"', b"'"), Reason.INVALID_JSON),
-    "NaN": (GOOD[:-1] + b', "x": NaN}', Reason.INVALID_JSON),
-    "raw control character": (GOOD.replace(b"tests", b"te\nsts"), Reason.INVALID_JSON),
-    "a number of 2,000 digits": (GOOD[:-1] + b', "x": ' + b"9" * 2000 + b"}", Reason.INVALID_JSON),
-    "nested 5,000 deep": (nested(5000), Reason.JSON_TOO_DEEP),
-    "nested 1,000,000 deep": (nested(1_000_000), Reason.JSON_TOO_DEEP),
-    "duplicate key": (GOOD[:-1] + b', "eventType": "FAIL"}', Reason.DUPLICATE_JSON_KEY),
-    "duplicate key in a facet": (GOOD[:-1] + b', "x": {"a": 1, "a": 2}}', Reason.DUPLICATE_JSON_KEY),
-    "inputs that are no array": (payload(inputs={"namespace": "db", "name": "t"}), Reason.BAD_SHAPE),
-    "a run that is text": (payload(run="r"), Reason.BAD_SHAPE),
-    "facets that are a list": (payload(run={"runId": RUN_ID, "facets": [1]}), Reason.BAD_SHAPE),
-    "another document": (b'{"temperature": 21.5}', Reason.NOT_AN_EVENT),
-    "an empty object": (b"{}", Reason.NOT_AN_EVENT),
-    "no time": (payload(eventTime=ABSENT), Reason.MISSING_EVENT_TIME),
-    "time without zone": (payload(eventTime="2026-01-31T10:00:00.5"), Reason.EVENT_TIME_WITHOUT_ZONE),
-    "no time at all": (payload(eventTime="yesterday"), Reason.BAD_EVENT_TIME),
-    "epoch seconds": (payload(eventTime=1769853600), Reason.BAD_EVENT_TIME),
-    "30 February": (payload(eventTime="2026-02-30T10:00:00Z"), Reason.BAD_EVENT_TIME),
-    "unknown type": (payload(eventType="PAUSE"), Reason.UNKNOWN_EVENT_TYPE),
-    "no producer": (payload(producer=ABSENT), Reason.MISSING_PRODUCER),
-    "no schemaURL": (payload(schemaURL=""), Reason.MISSING_SCHEMA_URL),
-    "run id that is no UUID": (payload(run={"runId": "run-1"}), Reason.BAD_RUN_ID),
-    "no run id": (payload(run={}), Reason.BAD_RUN_ID),
-    "no job": (payload(job=ABSENT), Reason.MISSING_JOB),
-    "nameless job": (payload(job={"namespace": "tests", "name": ""}), Reason.MISSING_JOB),
-    "nameless dataset": (payload(run=ABSENT, job=ABSENT, dataset={"namespace": "db"}), Reason.MISSING_DATASET),
-    "nameless input": (payload(inputs=[{"namespace": "db"}]), Reason.MISSING_DATASET),
-    "nameless output": (payload(outputs=[{"name": "t"}]), Reason.MISSING_DATASET),
-    "row count beyond 64 bits": (payload(outputs=[output("t", 2**64)]), Reason.BAD_COUNT),
-    "negative row count": (payload(outputs=[output("t", -1)]), Reason.BAD_COUNT),
-    "half a row": (payload(outputs=[output("t", 1.5)]), Reason.BAD_COUNT),
-    "ledger in words": (ledger_event(inputRecordCount="many"), Reason.BAD_COUNT),
-    "payload changed in its envelope": (
-        replace(ENVELOPE, payload=GOOD.replace(b"START", b"OTHER")).encode(),
-        Reason.ENVELOPE_DISAGREES,
-    ),
-    "envelope of another run": (replace(ENVELOPE, run_id=str(uuid.UUID(int=9))).encode(), Reason.ENVELOPE_DISAGREES),
-}
-
-USABLE: dict[str, bytes] = {
-    "sealed": ENVELOPE.encode(),
-    "Confluent framing": ENVELOPE.encode(7),
-    "plain JSON": GOOD,
-    "no event type": payload(eventType=ABSENT),
-    "null event type": payload(eventType=None),
-    "dataset event": payload(run=ABSENT, job=ABSENT, dataset={"namespace": "db", "name": "t"}),
-    "job event": payload(run=ABSENT),
-    "spec 1-0-5": payload(schemaURL="https://openlineage.io/spec/1-0-5/OpenLineage.json#/definitions/RunEvent"),
-    "5 MB facet": payload(run={"runId": RUN_ID, "facets": {"big": {**LEDGER, "text": "x" * 5_000_000}}}),
-    "nested 900 deep": nested(900),
-    "number beyond 64 bits in a facet": payload(run={"runId": RUN_ID, "facets": {"n": {**LEDGER, "n": 2**200}}}),
-    "nasty names": payload(job={"namespace": NASTY, "name": NASTY}),
-    "upper-case run id": payload(run={"runId": RUN_ID.upper()}),
-    "offset without colon": payload(eventTime="2026-01-31T12:00:00.123456789+0200"),
-    "long ago": payload(eventTime="1000-01-01T00:00:00Z"),
-    "far ahead": payload(eventTime="9999-12-31T23:59:59Z"),
-    "a ledger of the largest counts": ledger_event(inputRecordCount=2**63 - 1, processedCount=2**63 - 1),
-    "ledger under its older key": payload(
-        run={"runId": RUN_ID, "facets": {"cdme.accountingLedger": {**LEDGER, "inputRecordCount": 3}}}
-    ),
-}
 
 
 @pytest.fixture(scope="module")

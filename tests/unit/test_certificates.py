@@ -13,20 +13,7 @@ import pytest
 
 from lineproof.producers.certificates import GENESIS, Certificate, Fault, Finding, chain_hash, verify
 from lineproof.producers.chain import BrokenChain, Chain
-
-
-def draft(number: int) -> Certificate:
-    return Certificate(
-        certificate_id=f"certificate-{number}",
-        source_state_hash=f"source-{number}",
-        target_state_hash=f"target-{number}",
-        contract_version="1.0",
-        invariants={"rows add up": True, "keys are unique": number % 7 != 0},
-        materiality_thresholds={"rows": "0.001"},
-        timestamp="2026-01-31T10:00:00Z",
-        run_id=f"run-{number}",
-        previous_hash="",
-    )
+from tests.certificates import draft
 
 
 def chain_of(length: int) -> list[Certificate]:
@@ -132,8 +119,8 @@ def test_a_torn_line_is_dropped(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from tests.unit.test_certificates import draft
 from lineproof.producers.chain import Chain
+from tests.certificates import draft
 chain = Chain(Path(sys.argv[1]))
 for number in range(1000000):
     print(chain.append(draft(number)).chain_hash, flush=True)

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from lineproof.cli import app, main
 from lineproof.producers.chain import Chain
-from tests.unit.test_certificates import draft
+from tests.certificates import draft
 
 COMMANDS = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
 
