@@ -33,7 +33,8 @@ def put(address: str, value: bytes) -> None:
 
 
 def get(address: str) -> bytes | None:
-    consumer = Consumer({"bootstrap.servers": address, "group.id": "test", "auto.offset.reset": "earliest"})
+    reader = {"group.id": "test", "auto.offset.reset": "earliest", "enable.auto.commit": False}
+    consumer = Consumer({"bootstrap.servers": address, "fetch.message.max.bytes": 20_000_000, **reader})
     consumer.subscribe([TOPIC])
     try:
         message = consumer.poll(20)
@@ -108,7 +109,7 @@ def test_another_port_is_taken_when_the_former_is_not_free(broker: Broker) -> No
 def test_large_records_are_taken(broker: Broker) -> None:
     address = broker.start()
     put(address, b"x" * 15_000_000)
-    value = get(address, **{"fetch.message.max.bytes": "20000000"})
+    value = get(address)
     assert value is not None
     assert len(value) == 15_000_000
 
