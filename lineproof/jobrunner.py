@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+from pyspark.sql import SparkSession
+
 from lineproof import jars
 from lineproof.java import find_java, log_options
 from lineproof.kafka import Kafka, client_options, spark_options
@@ -45,22 +47,22 @@ def run_job(
     stop = Stop()
     stop.listen()
     prepare_topics(settings, create_topics)
-    log = job_log(settings)
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with _jvm_output_to(log):
-        if not was_submitted():
-            os.environ["JAVA_HOME"] = str(find_java().resolve().parents[1])
-        spark = session(
-            {"spark.sql.warehouse.dir": str(log.parent.absolute()), **settings.spark},
-            jars=[] if was_submitted() else jars.spark_jars(),
-            java_options=log_options(log.absolute()),
-        )
+    spark = session(settings.spark, jars=(), java_options=()) if was_submitted() else _session_here(settings)
     stop.listen()
     try:
         job.run(spark, job_config(settings), report, stop, started)
     finally:
         spark.stop()
     return not stop()
+
+
+def _session_here(settings: Settings) -> SparkSession:
+    os.environ["JAVA_HOME"] = str(find_java().resolve().parents[1])
+    log = job_log(settings).absolute()
+    log.parent.mkdir(parents=True, exist_ok=True)
+    options = {"spark.sql.warehouse.dir": str(log.parent), **settings.spark}
+    with _jvm_output_to(log):
+        return session(options, jars.spark_jars(), log_options(log))
 
 
 def job_config(settings: Settings) -> job.JobConfig:
@@ -94,9 +96,6 @@ def job_log(settings: Settings) -> Path:
 @contextmanager
 def _jvm_output_to(log: Path) -> Iterator[None]:
     """Give a JVM that starts meanwhile the log as its stdout and stderr: our own are for people and data."""
-    if was_submitted():
-        yield
-        return
     sys.stdout.flush()
     sys.stderr.flush()
     kept = os.dup(1), os.dup(2)

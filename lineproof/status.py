@@ -9,6 +9,7 @@ from pathlib import Path
 from lineproof import jars
 from lineproof.broker import Broker
 from lineproof.java import find_java
+from lineproof.jobrunner import prepare_topics
 from lineproof.kafka import Kafka, client_options
 from lineproof.schemas.errors import LineproofError
 from lineproof.services import Service
@@ -67,8 +68,7 @@ def _jars() -> str:
 
 
 def _topics(settings: Settings) -> str:
-    kafka = Kafka(client_options(settings))
-    kafka.require_topics(settings.topics.events, *filter(None, [settings.topics.dead_letters]))
+    prepare_topics(settings, create=False)
     return f", topic {settings.topics.events} is there"
 
 

@@ -1,7 +1,7 @@
 """The only module that reads and writes Delta tables."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import reduce
 from operator import and_
 from typing import cast
@@ -20,7 +20,6 @@ class Table:
     comment: str
     schema: tuple[str, ...]
     partition_by: tuple[str, ...] = ()
-    properties: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -58,8 +57,6 @@ class Store:
         )
         if table.partition_by:
             builder = builder.partitionedBy(*table.partition_by)
-        for name, value in table.properties.items():
-            builder = builder.property(name, value)
         builder.execute()
 
     def read(self, table: Table) -> DataFrame:
