@@ -15,7 +15,7 @@ import json
 import struct
 import uuid
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from importlib.resources import files
@@ -105,7 +105,7 @@ class Envelope:
             out.write(SINGLE_OBJECT_MARKER + FINGERPRINTS[VERSION])
         else:
             out.write(CONFLUENT_MARKER + struct.pack(">I", schema_id))
-        fastavro.schemaless_writer(out, _PARSED[VERSION], asdict(self))
+        fastavro.schemaless_writer(out, _PARSED[VERSION], vars(self))
         return out.getvalue()
 
 

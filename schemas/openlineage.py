@@ -59,6 +59,11 @@ def parse(payload: bytes) -> Event:
         document = json.loads(payload, object_pairs_hook=_refuse_duplicate_keys)
     except (ValueError, RecursionError) as error:
         raise InvalidEvent(f"Not a JSON document: {error}.", "Correct the JSON.") from error
+    return event_of(document, payload)
+
+
+def event_of(document: Any, payload: bytes) -> Event:
+    """The same for a document whose bytes are known to say what it says."""
     kind = kind_of(document) if isinstance(document, dict) else None
     if kind is None:
         raise InvalidEvent(
