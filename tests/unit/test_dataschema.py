@@ -1,0 +1,223 @@
+"""A schema from whatever a service has at hand; nothing is guessed from what describes no fields (R15)."""
+
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any, Optional
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyspark.sql import types as spark
+
+from lineproof.producers.dataschema import Field, UnknownSchema, fields_of
+
+Nested = tuple[Any, ...]
+
+
+def told(fields: list[Field]) -> list[Nested]:
+    """(name, type) of each field, with the description and the fields inside it where it has any."""
+    assert [each.ordinal_position for each in fields] == list(range(1, len(fields) + 1))
+    return [
+        (each.name, each.type, *([each.description] if each.description else []), *told(each.fields or []))
+        for each in fields
+    ]
+
+
+@dataclass
+class Address:
+    street: str
+    tags: list[str]
+
+
+@dataclass
+class Donor:
+    id: int
+    name: str = field(metadata={"description": "full name"})
+    born: date | None
+    address: Optional[Address]  # noqa: UP045
+    scores: dict[str, float]
+    pair: tuple[int, str]
+    anything: Any
+    parents: list["Donor"]
+
+
+def test_a_mapping_gives_types_descriptions_and_structs() -> None:
+    source = {
+        "id": "bigint",
+        "name": ("text", "full name"),
+        "address": {"street": "text", "geo": {"lat": "double"}},
+        "home": ({"street": "text"}, "where to write to"),
+    }
+    assert told(fields_of(source)) == [
+        ("id", "bigint"),
+        ("name", "text", "full name"),
+        ("address", "struct", ("street", "text"), ("geo", "struct", ("lat", "double"))),
+        ("home", "struct", "where to write to", ("street", "text")),
+    ]
+
+
+def test_a_list_gives_the_same() -> None:
+    assert told(fields_of([("id", "bigint"), ["name", "text", "full name"], ("address", {"street": "text"})])) == [
+        ("id", "bigint"),
+        ("name", "text", "full name"),
+        ("address", "struct", ("street", "text")),
+    ]
+
+
+def test_a_field_without_fields_says_nothing_of_them() -> None:
+    """Events must stay small: an empty list in every column is sent for nothing."""
+    assert fields_of({"id": "bigint"})[0].fields is None
+
+
+def test_an_arrow_schema_keeps_its_nesting_and_its_descriptions() -> None:
+    schema = pa.schema(
+        [
+            pa.field("id", pa.int64(), nullable=False, metadata={"description": "row id"}),
+            pa.field("amount", pa.decimal128(10, 2), metadata={"comment": "in euro"}),
+            pa.field("at", pa.timestamp("us", tz="UTC"), metadata={"origin": "crm"}),
+            pa.field("address", pa.struct([pa.field("street", pa.string(), metadata={"description": "and number"})])),
+            pa.field("orders", pa.list_(pa.struct([("sku", pa.string())]))),
+            pa.field("phones", pa.large_list(pa.string())),
+            pa.field("scores", pa.map_(pa.string(), pa.list_(pa.float64()))),
+            pa.field("kind", pa.dictionary(pa.int8(), pa.string())),
+        ]
+    )
+    expected = [
+        ("id", "int64", "row id"),
+        ("amount", "decimal128(10, 2)", "in euro"),
+        ("at", "timestamp[us, tz=UTC]"),
+        ("address", "struct", ("street", "string", "and number")),
+        ("orders", "array", ("_element", "struct", ("sku", "string"))),
+        ("phones", "array", ("_element", "string")),
+        ("scores", "map", ("key", "string"), ("value", "array", ("_element", "double"))),
+        ("kind", "dictionary<values=string, indices=int8, ordered=0>"),
+    ]
+    assert told(fields_of(schema)) == expected
+    assert told(fields_of(schema.empty_table())) == expected
+
+
+def test_an_arrow_batch_has_a_schema_and_an_array_has_none() -> None:
+    assert told(fields_of(pa.record_batch({"id": [1]}))) == [("id", "int64")]
+    with pytest.raises(UnknownSchema, match="from a Int64Array"):
+        fields_of(pa.array([1]))
+
+
+def test_a_pandas_frame_and_its_dtypes_give_the_same() -> None:
+    frame = pd.DataFrame(
+        {"id": pd.Series([1], dtype="int64"), 7: [0.5], "at": pd.to_datetime(["2024-01-31"], utc=True)}
+    )
+    frame["columns"] = pd.Categorical(["a"])
+    found = told(fields_of(frame))
+    assert found[:2] == [("id", "int64"), ("7", "float64")]
+    assert found[2][1].startswith("datetime64[")
+    assert found[3] == ("columns", "category")
+    assert told(fields_of(frame.dtypes)) == found
+
+
+def test_a_subclass_of_a_pandas_frame_is_a_pandas_frame() -> None:
+    frame = type("Frame", (pd.DataFrame,), {})({"schema": [1]})
+    assert told(fields_of(frame)) == [("schema", "int64")]
+
+
+def test_pandas_data_is_never_taken_for_a_schema() -> None:
+    """A column of names would otherwise send personal data as the types of fields."""
+    for data in (pd.Series(["Ada", "Grace"]), pd.Series([1, 2]), pd.Index(["Ada"]), pd.Timestamp(0)):
+        with pytest.raises(UnknownSchema) as error:
+            fields_of(data)
+        assert "Ada" not in str(error.value)
+
+
+def test_a_polars_frame_keeps_its_nesting() -> None:
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame(schema={"id": pl.Int64, "orders": pl.List(pl.Struct({"sku": pl.String})), "at": pl.Date})
+    expected = [("id", "Int64"), ("orders", "array", ("_element", "struct", ("sku", "String"))), ("at", "Date")]
+    for source in (frame, frame.lazy(), frame.schema):
+        assert told(fields_of(source)) == expected
+    with pytest.raises(UnknownSchema, match="from a Series"):
+        fields_of(pl.Series([1]))
+
+
+class SparkFrame:
+    """What matters of a data frame, without a session."""
+
+    def __init__(self, schema: spark.StructType) -> None:
+        self.schema = schema
+
+
+def test_a_spark_schema_keeps_its_nesting_and_its_comments() -> None:
+    address = spark.StructType([spark.StructField("street", spark.StringType(), metadata={"comment": "and number"})])
+    schema = spark.StructType(
+        [
+            spark.StructField("id", spark.LongType(), nullable=False, metadata={"comment": "row id"}),
+            spark.StructField("amount", spark.DecimalType(10, 2)),
+            spark.StructField("address", address),
+            spark.StructField("homes", spark.ArrayType(address)),
+            spark.StructField("scores", spark.MapType(spark.StringType(), spark.DoubleType())),
+        ]
+    )
+    expected = [
+        ("id", "bigint", "row id"),
+        ("amount", "decimal(10,2)"),
+        ("address", "struct", ("street", "string", "and number")),
+        ("homes", "array", ("_element", "struct", ("street", "string", "and number"))),
+        ("scores", "map", ("key", "string"), ("value", "double")),
+    ]
+    assert told(fields_of(schema)) == expected
+    assert told(fields_of(SparkFrame(schema))) == expected
+    with pytest.raises(UnknownSchema):
+        fields_of(spark.StringType())
+
+
+def test_a_dataclass_is_read_with_what_it_contains() -> None:
+    address = ("struct", ("street", "str"), ("tags", "array", ("_element", "str")))
+    assert told(fields_of(Donor)) == [
+        ("id", "int"),
+        ("name", "str", "full name"),
+        ("born", "date"),
+        ("address", *address),
+        ("scores", "map", ("key", "str"), ("value", "float")),
+        ("pair", "tuple[int, str]"),
+        ("anything", "typing.Any" if sys.version_info < (3, 11) else "Any"),
+        # A donor among the parents is not told again without end.
+        ("parents", "array", ("_element", "struct", *told(fields_of(Donor))[:-1], ("parents", "array"))),
+    ]
+
+
+def test_a_dataclass_whose_types_cannot_be_found_keeps_their_names() -> None:
+    @dataclass
+    class Local:
+        other: "Nowhere"  # type: ignore[name-defined]  # noqa: F821
+
+    assert told(fields_of(Local)) == [("other", "Nowhere")]
+
+
+@pytest.mark.parametrize(
+    ("source", "what"),
+    [
+        (None, "from a NoneType"),
+        ("id bigint", "from a str"),
+        ({"id", "name"}, "from a set"),
+        (["id", "name"], "from a list with a str"),
+        ([("id",)], "from a list with a tuple"),
+        ({"id": 5}, "from the type of the field 'id', which is a int"),
+        ({"id": None}, "from the type of the field 'id', which is a NoneType"),
+        ({"id": ("text", "a", "b")}, "from the type of the field 'id', which is a tuple"),
+        (Address("Main Street", []), "from a Address"),
+    ],
+)
+def test_anything_else_is_refused_with_what_is_accepted(source: object, what: str) -> None:
+    with pytest.raises(UnknownSchema) as error:
+        fields_of(source)
+    assert what in error.value.what
+    for accepted in ("dict", "list of (name, type)", "dataclass", "pandas", "Arrow", "Spark"):
+        assert accepted in error.value.remedy
+
+
+def test_no_library_is_imported_to_know_its_frames() -> None:
+    code = (
+        "import sys; from lineproof.producers.dataschema import fields_of; fields_of({'id': 'bigint'}); "
+        "sys.exit(any(name in sys.modules for name in ('pandas', 'pyarrow', 'polars', 'pyspark')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
