@@ -1,0 +1,83 @@
+"""Events as JSON lines: on the console, or in a file that `lineproof emit` can publish later."""
+
+import logging
+import os
+import sys
+from abc import abstractmethod
+from pathlib import Path
+
+from lineproof.producers.transports.base import EndpointUnavailable, Stats
+from lineproof.schemas.envelope import Envelope
+
+log = logging.getLogger(__name__)
+
+
+class _LinesTransport:
+    """Writes each event at once, so that nothing ever waits."""
+
+    fallback: str | None = None
+
+    def __init__(self) -> None:
+        self._taken = self._delivered = self._lost = 0
+
+    def publish(self, key: bytes, envelope: Envelope) -> None:  # noqa: ARG002
+        """Write one line."""
+        self._taken += 1
+        try:
+            self._write(envelope.payload + b"\n")
+            self._delivered += 1
+        except OSError as error:
+            self._lost += 1
+            log.error("A lineage event is lost: %s", error)  # noqa: TRY400
+
+    def flush(self, timeout_s: float) -> bool:  # noqa: ARG002
+        """Nothing waits."""
+        return True
+
+    def close(self, timeout_s: float) -> bool:  # noqa: ARG002
+        """Nothing waits."""
+        return True
+
+    def confirm(self, timeout_s: float) -> None:
+        """What writes at once says so at once."""
+
+    @property
+    def stats(self) -> Stats:
+        """What became of the events so far."""
+        return Stats(taken=self._taken, delivered=self._delivered, lost=self._lost)
+
+    @abstractmethod
+    def _write(self, line: bytes) -> None: ...
+
+
+class ConsoleTransport(_LinesTransport):
+    """Events on stdout."""
+
+    def _write(self, line: bytes) -> None:
+        sys.stdout.write(line.decode())
+        sys.stdout.flush()
+
+
+class FileTransport(_LinesTransport):
+    """Events at the end of a file, each in one write, so that processes can share it."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self._file = file
+
+    def confirm(self, timeout_s: float) -> None:  # noqa: ARG002
+        """Refuse a file that cannot be written."""
+        try:
+            self._write(b"")
+        except OSError as error:
+            raise EndpointUnavailable(
+                f"Events cannot be written to {self._file}: {error.strerror}.", "Set lineage.file to a file that can."
+            ) from error
+
+    def _write(self, line: bytes) -> None:
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self._file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            os.write(descriptor, line)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,78 @@
+"""lineproof as a transport of the stock OpenLineage client: Airflow, dbt-ol and others publish here by configuration.
+
+```yaml
+transport:
+  type: lineproof.producers.transports.openlineage.LineproofTransport
+  topic: lineage.events
+  spool: /var/spool/lineproof
+  config:
+    bootstrap.servers: broker-1:9092
+```
+"""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import attr
+from openlineage.client.client import Event
+from openlineage.client.serde import Serde
+from openlineage.client.transport import Config, Transport
+
+from lineproof.producers.emitter import Emitter
+from lineproof.producers.transports.kafka import kafka_transport
+from lineproof.schemas.errors import LineproofError
+
+log = logging.getLogger(__name__)
+
+
+class IncompleteConfig(LineproofError):
+    """The client's configuration lacks something."""
+
+
+@attr.define
+class LineproofConfig(Config):
+    """What stands under `transport` in the client's configuration; `config` and `topic` as its own Kafka transport has.
+
+    `spool` is the directory where events wait while the broker is away.
+    """
+
+    config: dict[str, str]
+    spool: str
+    topic: str = "lineage.events"
+
+    @classmethod
+    def from_dict(cls, params: dict[str, Any]) -> "LineproofConfig":
+        """From the client's configuration; says what is missing or unknown."""
+        known = {field.name for field in attr.fields(cls)}
+        given = {name: value for name, value in params.items() if name != "type"}
+        if "bootstrap.servers" not in (given.get("config") or {}):
+            raise IncompleteConfig("transport.config.bootstrap.servers is not set.", "Name the Kafka brokers there.")
+        if not given.get("spool"):
+            raise IncompleteConfig(
+                "transport.spool is not set.", "Name a directory where events may wait while the broker is away."
+            )
+        if unknown := given.keys() - known:
+            raise IncompleteConfig(
+                f"transport.{sorted(unknown)[0]} is unknown.", f"There are {', '.join(sorted(known))}."
+            )
+        return cls(**{**given, "config": {name: str(value) for name, value in given["config"].items()}})
+
+
+class LineproofTransport(Transport):
+    """Sends the client's events in lineproof's envelope, through the spool: no call waits for the broker."""
+
+    kind = "lineproof"
+    config_class = LineproofConfig
+
+    def __init__(self, config: LineproofConfig) -> None:
+        self._emitter = Emitter(kafka_transport(config.config, config.topic, Path(config.spool)), namespace="")
+
+    def emit(self, event: Event) -> None:
+        """Publish one event as the client serialises it; one that is no OpenLineage is logged and counted."""
+        with self._emitter.guard():
+            self._emitter.publish_json(Serde.to_json(event).encode())
+
+    def close(self, timeout: float = -1) -> bool:
+        """Flush and stop. What the broker does not take in time stays in the spool."""
+        return self._emitter.close(timeout if timeout >= 0 else 30)
