@@ -1,0 +1,45 @@
+"""`lineproof pipelines run`: the reference pipelines with the emitter that the settings describe."""
+
+from collections.abc import Callable, Sequence
+
+from lineproof.connection import emitter_of
+from lineproof.producers.pipelines.runner import PIPELINES, Outcome, refuse_unknown, run_pipelines
+from lineproof.settings import Settings
+
+PRODUCT = "impact-platform"
+"""Whose jobs the pipelines are, unless the settings say otherwise."""
+
+
+def with_product(settings: Settings) -> Settings:
+    """The settings, with a namespace for those who have not chosen one: the pipelines are an example."""
+    lineage = settings.lineage
+    if lineage.namespace or lineage.product:
+        return settings
+    return settings.model_copy(update={"lineage": lineage.model_copy(update={"product": PRODUCT})})
+
+
+def run(
+    names: Sequence[str],
+    settings: Settings,
+    fail_rate: float = 0.0,
+    repeat: int = 1,
+    seed: int = 1,
+    report: Callable[[Outcome], None] = lambda _: None,
+) -> list[Outcome]:
+    """Run pipelines by name, or `all`; their world is kept below the home directory."""
+    chosen = list(PIPELINES) if "all" in names else names
+    refuse_unknown(chosen)  # before anything is waited for
+    settings = with_product(settings)
+    emitter = emitter_of(settings)
+    try:
+        return run_pipelines(
+            chosen,
+            emitter,
+            settings.home / "pipelines",
+            report=report,
+            repeat=repeat,
+            fail_rate=fail_rate,
+            seed=seed,
+        )
+    finally:
+        emitter.close()
