@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip --disable-pip-version-check
 
-.PHONY: help setup demo test test-cluster lint types lock clean
+.PHONY: help setup demo test test-cluster faults bench-emit lint types lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -20,6 +20,12 @@ test: setup lint types ## Lint, check the types and run all tests
 test-cluster: setup ## Run the job on a Spark master with two workers (minutes on two cores)
 	@$(BIN)/pytest -m cluster
 
+faults: setup ## Kill brokers and services while 100,000 events are emitted (LINEPROOF_FAULT_EVENTS=5000: fewer)
+	@$(BIN)/pytest -m faults -s tests/faults
+
+bench-emit: setup ## What one emission costs its caller, with the broker up, stopped and killed
+	@$(BIN)/python bench/emit.py
+
 lint: .venv/package.stamp ## Check style and formatting
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -29,7 +35,7 @@ types: .venv/package.stamp ## Check the types
 	@rm -rf build/types && mkdir -p build/types/lineproof
 	@ln -s $(addprefix ../../../,$(wildcard lineproof/*.py) conf producers quality schemas streaming) build/types/lineproof
 	@MYPYPATH=build/types $(BIN)/mypy -p lineproof
-	@MYPYPATH=build/types $(BIN)/mypy tests
+	@MYPYPATH=build/types $(BIN)/mypy tests bench
 
 lock: ## Choose the versions in conf/requirements.lock anew
 	@$(PYTHON) -m venv --clear build/uv && build/uv/bin/pip install --quiet uv

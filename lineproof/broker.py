@@ -104,6 +104,11 @@ class Broker:
         state = self._state()
         return state.address if state and self._process(state) else None
 
+    def process(self) -> psutil.Process | None:
+        """Return the broker's process if it runs."""
+        state = self._state()
+        return self._process(state) if state else None
+
     def start(self, timeout_s: float = 60) -> str:
         """Return the bootstrap servers of a broker that answers: the running one, or else a new one."""
         deadline = time.monotonic() + timeout_s
@@ -116,8 +121,7 @@ class Broker:
 
     def stop(self, timeout_s: float = 30) -> None:
         """End the broker if it runs, gently first."""
-        state = self._state()
-        process = self._process(state) if state else None
+        process = self.process()
         if process is None:
             return
         with suppress(psutil.NoSuchProcess):

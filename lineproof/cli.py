@@ -23,6 +23,10 @@ app = typer.Typer(
 
 certificates = typer.Typer(help="Certificate chains.", no_args_is_help=True)
 app.add_typer(certificates, name="certificates")
+pipelines = typer.Typer(
+    help="The twelve reference pipelines, which emit lineage as a service would.", no_args_is_help=True
+)
+app.add_typer(pipelines, name="pipelines")
 
 STREAMING = {"pyspark", "delta", "duckdb", "deltalake", "pyarrow", "py4j"}
 """What the emitter's users need not install."""
@@ -47,8 +51,13 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line; print our own errors without a traceback."""
     arguments = sys.argv[1:] if arguments is None else arguments
     is_verbose = "-v" in arguments or "--verbose" in arguments
-    # Errors reach people as LineproofError; what libraries log about them on the way is for -v.
-    logging.basicConfig(level=logging.INFO if is_verbose else logging.CRITICAL, stream=sys.stderr)
+    # Errors reach people as LineproofError; what libraries log on the way is for -v. Our own warnings are for everyone.
+    logging.basicConfig(
+        level=logging.INFO if is_verbose else logging.CRITICAL,
+        format="%(levelname)s %(name)s: %(message)s" if is_verbose else "%(message)s",
+        stream=sys.stderr,
+    )
+    logging.getLogger("lineproof").setLevel(logging.INFO if is_verbose else logging.WARNING)
     try:
         app(arguments, standalone_mode=True)
     except ModuleNotFoundError as error:
@@ -269,6 +278,41 @@ def verify(
     named = f" ({finding.certificate_id})" if finding.certificate_id else ""
     err.print(f"{escape(file)}:{finding.position + 1}{escape(named)}: {finding.fault.value}")
     raise typer.Exit(3)
+
+
+@pipelines.command("list")
+def list_pipelines(output: OutputOption = Format.TABLE) -> None:
+    """List the pipelines: service, owner, and the freshness each promises.
+
+    [bold]Example:[/] lineproof pipelines list
+    """
+    from lineproof.producers.pipelines.catalog import catalog
+
+    rows = [[one.name, one.service, one.owner, one.freshness_minutes, one.documentation] for one in catalog()]
+    show(["pipeline", "service", "owner", "fresh within minutes", "documentation"], rows, output)
+
+
+@pipelines.command("run")
+def run_pipelines(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME…|all]", help="Which; all by default.")] = None,
+    fail_rate: Annotated[float, typer.Option(min=0, max=1, help="Share of runs that meet a fault.")] = 0.0,
+    repeat: Annotated[int, typer.Option(min=1, help="How often each is run.")] = 1,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same faults.")] = 1,
+    config: ConfigOption = None,
+    set_: SetOption = None,
+    output: OutputOption = Format.TABLE,
+) -> None:
+    """Run reference pipelines on sample data and emit their lineage.
+
+    [bold]Example:[/] lineproof pipelines run sroi-calculation --set lineage.transports=console
+    """
+    from lineproof.pipelines import run
+
+    outcomes = run(names or ["all"], load(config, set_ or ()), fail_rate, repeat, seed)
+    columns = ["pipeline", "run", "state", "records", "seconds", "error"]
+    show(columns, [[o.name, o.run_id, o.state, o.records, round(o.seconds, 2), o.error] for o in outcomes], output)
+    if not fail_rate and any(outcome.state != "COMPLETE" for outcome in outcomes):
+        raise typer.Exit(1)
 
 
 def _print_progress(batch: Any) -> None:

@@ -4,6 +4,8 @@ import os
 import shutil
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from rich.progress import (
     BarColumn,
@@ -14,13 +16,18 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from lineproof import sample_events
 from lineproof.broker import Broker
+from lineproof.connection import emitter_of, transport_of
 from lineproof.jobrunner import job_log, prepare_topics, run_job
 from lineproof.kafka import Kafka, client_options
 from lineproof.output import out, show
-from lineproof.producers.publisher import KafkaPublisher
+from lineproof.pipelines import with_product
+from lineproof.producers.pipelines.runner import PIPELINES, run_pipelines
+from lineproof.producers.transports.composite import CompositeTransport
+from lineproof.producers.transports.memory import MemoryTransport
 from lineproof.quality.accounts import Entry, entries
+from lineproof.sample_noise import noise
+from lineproof.schemas.errors import LineproofError
 from lineproof.schemas.reasons import Reason
 from lineproof.services import Service, refuse_if_running
 from lineproof.settings import Settings
@@ -35,10 +42,32 @@ TO_TRY = (
 )
 
 
+REPEAT, FAIL_RATE, SEED = 5, 0.1, 2026
+RESEND_EVERY = 5
+
+
+class DemoFailed(LineproofError):
+    """The demo stopped half way."""
+
+
+@dataclass(frozen=True)
+class Sent:
+    """How many records the demo put on the topic, to compare with what comes out."""
+
+    events: int
+    resent: int
+    broken: int
+
+    @property
+    def records(self) -> int:
+        """All records on the topic."""
+        return self.events + self.resent + self.broken
+
+
 def demo(settings: Settings) -> bool:
     """Run the demo; return whether the books balance."""
     refuse_if_running(Service(settings.home))
-    settings = settings.model_copy(update={"trigger": AVAILABLE_NOW, "kafka": {}})
+    settings = with_product(settings.model_copy(update={"trigger": AVAILABLE_NOW, "kafka": {}}))
     began = time.monotonic()
     broker = Broker(settings.home / "broker")
     columns = (
@@ -55,10 +84,8 @@ def demo(settings: Settings) -> bool:
             prepare_topics(settings, create=True)
             progress.update(task, completed=1, description=f"Kafka broker at {address}")
 
-            task = progress.add_task("Publishing lineage events", total=None)
-            publisher = KafkaPublisher(client_options(settings), settings.topics.events)
-            sent = sample_events.publish(publisher, lambda: progress.advance(task))
-            progress.update(task, total=sent.records)
+            task = progress.add_task("Running twelve pipelines", total=REPEAT * len(PIPELINES))
+            sent = _send(settings, lambda: progress.advance(task))
 
             tasks = {
                 "ingest": progress.add_task("Spark: topic to archive", total=None),
@@ -79,7 +106,22 @@ def demo(settings: Settings) -> bool:
     return _show(settings, sent, in_topic, time.monotonic() - began)
 
 
-def _show(settings: Settings, sent: sample_events.Sent, in_topic: int, seconds: float) -> bool:
+def _send(settings: Settings, advance: Callable[[], None]) -> Sent:
+    """Run the pipelines, and add what a topic sees in real life: resends, unusual runs, what is no event."""
+    copies = MemoryTransport()
+    emitter = emitter_of(settings, CompositeTransport([transport_of(settings), copies]))
+    world = settings.home / "pipelines"
+    run_pipelines(
+        list(PIPELINES), emitter, world, repeat=REPEAT, fail_rate=FAIL_RATE, seed=SEED, report=lambda _: advance()
+    )
+    if not emitter.close(60):
+        raise DemoFailed("The broker did not take the pipelines' events in time.", "Look into its log.")
+    added, again = noise(), copies.records[::RESEND_EVERY]
+    Kafka(client_options(settings)).send(settings.topics.events, [*again, *added.events, *added.broken])
+    return Sent(len(copies.records) + len(added.events), len(again), len(added.broken))
+
+
+def _show(settings: Settings, sent: Sent, in_topic: int, seconds: float) -> bool:
     tables = Tables(settings.tables_path)
 
     def scalar(sql: str) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lineproof.kafka import Kafka, client_options
 from lineproof.producers.emitter import Emitter
-from lineproof.producers.publisher import KafkaPublisher
+from lineproof.producers.transports.kafka import kafka_transport
 from lineproof.schemas.errors import LineproofError
 from lineproof.schemas.openlineage import InvalidEvent
 from lineproof.settings import Settings
@@ -19,6 +19,10 @@ class UnreadableFile(LineproofError):
     exit_code = 2
 
 
+class NotDelivered(LineproofError):
+    """The broker did not take all events in time."""
+
+
 def emit_files(
     files: list[str], settings: Settings, complain: Callable[[str], None], report: Callable[[int], None]
 ) -> tuple[int, int]:
@@ -26,8 +30,7 @@ def emit_files(
     documents = {name: read_text(name) for name in files}
     options = client_options(settings)
     Kafka(options).require_topics(settings.topics.events)
-    publisher = KafkaPublisher(options, settings.topics.events)
-    emitter = Emitter(publisher, namespace="")
+    emitter = Emitter(kafka_transport(options, settings.topics.events, settings.spool_path / "kafka"), namespace="")
     sent = refused = 0
     for name, text in documents.items():
         for line, document in split(text):
@@ -39,7 +42,11 @@ def emit_files(
             except InvalidEvent as error:
                 complain(f"{name}:{line}: {error.what}")
                 refused += 1
-    publisher.flush(60)
+    if not emitter.flush(60):
+        raise NotDelivered(
+            f"{emitter.stats.delivery.pending} events were not delivered to {settings.topics.events} in time.",
+            f"Check the broker. They wait in {settings.spool_path} and are sent by the next `lineproof emit`.",
+        )
     return sent, refused
 
 

@@ -1,10 +1,10 @@
 """Kafka as lineproof's own processes use it: which broker, with which options, and whether it answers."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from confluent_kafka import KafkaError, KafkaException, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec  # type: ignore[attr-defined]
 
 from lineproof.broker import Broker
@@ -59,6 +59,7 @@ class Kafka:
     """A look at the cluster, which says what is wrong when something is."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
+        self._options = dict(options)
         self._address = options["bootstrap.servers"]
         self._errors: list[KafkaError] = []
         config: dict[str, Any] = {**options, "error_cb": self._errors.append, "log_level": 0}
@@ -107,6 +108,17 @@ class Kafka:
             raise KafkaUnavailable(
                 f"The broker at {self._address} has no topic {', '.join(missing)}.",
                 "Create it, or start the job with --create-topics.",
+            )
+
+    def send(self, topic: str, records: Iterable[tuple[bytes | None, bytes | None]], timeout_s: float = 60) -> None:
+        """Put records on a topic as they are, whatever they are. Events go through an emitter instead."""
+        producer = Producer({**self._options, "message.max.bytes": MAX_RECORD_BYTES, "log_level": 0})
+        for key, value in records:
+            producer.produce(topic, key=key, value=value)
+            producer.poll(0)
+        if left := producer.flush(timeout_s):
+            raise KafkaUnavailable(
+                f"{left} records were not delivered to {topic} within {timeout_s:.0f} s.", "Check the broker."
             )
 
     def create_topics(self, names: list[str], partitions: int, replication_factor: int) -> list[str]:

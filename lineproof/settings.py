@@ -5,11 +5,13 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from lineproof.producers.lineage_mode import LineageMode
+from lineproof.producers.naming import InvalidName, NamespaceMode, check_namespace, namespace
 from lineproof.producers.sanitise import is_secret_key
 from lineproof.schemas.envelope import WRITER_SCHEMAS
 from lineproof.schemas.errors import LineproofError
@@ -19,6 +21,7 @@ CONFIG_VARIABLE = "LINEPROOF_CONFIG"
 DEFAULT_FILE = Path("lineproof.yaml")
 OTHER_VARIABLES = {CONFIG_VARIABLE, "LINEPROOF_JARS"}
 """Variables of ours that are not settings."""
+SECTIONS = ("kafka", "spark", "topics", "lineage", "facets", "schema_ids")
 
 _VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
 _TRIGGER = re.compile(r"available-now|(?P<number>\d+)\s*(?P<unit>ms|s|m|h)")
@@ -46,6 +49,50 @@ class Topics(_Section):
     replication_factor: int = Field(1, ge=1, description="likewise")
 
 
+class Lineage(_Section):
+    """What the emitter does with a service's lineage."""
+
+    namespace_mode: NamespaceMode = Field(NamespaceMode.SIMPLE, description="simple, centralized or data_mesh")
+    product: str = Field("", description="the data product whose jobs emit; the namespace, or its second part")
+    domain: str = Field("", description="data_mesh: the first part of the namespace")
+    namespace: str = Field("", description="the whole namespace, instead of product and domain")
+    transports: list[Literal["kafka", "http", "console", "file"]] = Field(["kafka"], description="where events go")
+    spool: str = Field("", description="where events wait while an endpoint is away; default {home}/spool")
+    spool_max_bytes: int = Field(2**30, ge=2**20, description="at most so much waits there")
+    file: str = Field("", description="file transport: JSON lines; default {home}/events.jsonl")
+    url: str = Field("http://localhost:5000", description="http transport: the backend")
+    api_key: str = Field("", description="http transport: sent as a bearer token")
+    certificates: str = Field("", description="the certificate chain; default {home}/certificates.jsonl")
+    mode: LineageMode = Field(LineageMode.KEY_DERIVABLE, description="FULL, KEY_DERIVABLE or SAMPLED")
+    telemetry_off: list[str] = Field(default_factory=list, description="morphisms that are not measured")
+    strict: bool = Field(False, description="raise where lineage is incomplete or not valid")
+    disabled: bool = Field(False, description="emit nothing")
+
+    @field_validator("transports", "telemetry_off", mode="before")
+    @classmethod
+    def _list(cls, value: object) -> object:
+        return [item.strip() for item in value.split(",") if item.strip()] if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _valid_namespace(self) -> "Lineage":
+        if self.product or self.domain or self.namespace:
+            try:
+                self.resolved_namespace()
+            except InvalidName as error:
+                raise ValueError(f"{error.what} {error.remedy}") from error
+        return self
+
+    def resolved_namespace(self) -> str:
+        """The namespace of every job; refused where there is none or it is not valid."""
+        try:
+            if self.namespace:
+                return check_namespace(self.namespace, self.namespace_mode)
+            return namespace(self.namespace_mode, self.product, self.domain or None)
+        except InvalidName as error:
+            settings = "lineage.namespace" if self.namespace else "lineage.product and lineage.domain"
+            raise InvalidName(error.what, f"{error.remedy} It is set by {settings}.") from error
+
+
 class Settings(_Section):
     """Everything that can be set. `kafka` and `spark` pass options through under their own names."""
 
@@ -53,6 +100,10 @@ class Settings(_Section):
     tables: str = Field("", description="directory or URI of the Delta tables; default {home}/tables")
     checkpoints: str = Field("", description="directory or URI of the checkpoints; default {home}/checkpoints")
     topics: Topics = Topics()
+    lineage: Lineage = Lineage()
+    facets: dict[Literal["run", "job", "dataset", "input", "output"], dict[str, Path]] = Field(
+        default_factory=dict, description="facets of your own: entity to key to the file of its JSON Schema"
+    )
     trigger: str = Field("10s", description="how often the job looks for new events, or available-now")
     max_offsets_per_trigger: int = Field(200_000, ge=1, description="at most so many records in one batch")
     schema_ids: dict[int, int] = Field(
@@ -100,6 +151,21 @@ class Settings(_Section):
         return _absolute(self.checkpoints or str(self.home / "checkpoints"))
 
     @property
+    def spool_path(self) -> Path:
+        """Where events wait."""
+        return Path(self.lineage.spool or self.home / "spool").absolute()
+
+    @property
+    def events_path(self) -> Path:
+        """The file transport's file."""
+        return Path(self.lineage.file or self.home / "events.jsonl").absolute()
+
+    @property
+    def certificates_path(self) -> Path:
+        """The certificate chain."""
+        return Path(self.lineage.certificates or self.home / "certificates.jsonl").absolute()
+
+    @property
     def spark_trigger(self) -> str:
         """The trigger in Spark's words."""
         match = _TRIGGER.fullmatch(self.trigger)
@@ -112,14 +178,14 @@ class Settings(_Section):
     def masked(self) -> dict[str, Any]:
         """The settings as they may be printed."""
         shown = self.model_dump(mode="json")
-        for section in ("kafka", "spark"):
+        for section in ("kafka", "spark", "lineage"):
             shown[section] = {name: mask(name, value) for name, value in shown[section].items()}
         return shown
 
 
-def mask(name: str, value: str) -> str:
+def mask(name: str, value: Any) -> Any:
     """A value as it may be printed."""
-    return "******" if is_secret_key(name) else value
+    return "******" if value and is_secret_key(name) else value
 
 
 def load(file: Path | None = None, overrides: Sequence[str] = (), environ: Mapping[str, str] | None = None) -> Settings:
@@ -128,6 +194,7 @@ def load(file: Path | None = None, overrides: Sequence[str] = (), environ: Mappi
     named = file or (Path(environ[CONFIG_VARIABLE]) if environ.get(CONFIG_VARIABLE) else None)
     layers = [
         _from_file(named or DEFAULT_FILE, environ) if named or DEFAULT_FILE.exists() else {},
+        _from_openlineage_environment(environ),
         _from_environment(environ),
         _from_overrides(overrides),
     ]
@@ -148,9 +215,9 @@ def load(file: Path | None = None, overrides: Sequence[str] = (), environ: Mappi
 
 def _message(item: Any) -> str:
     if item["type"] == "extra_forbidden":
-        return _did_you_mean(
-            str(item["loc"][-1]), Topics.model_fields if item["loc"][0] == "topics" else Settings.model_fields
-        )
+        sections: dict[Any, type[BaseModel]] = {"topics": Topics, "lineage": Lineage}
+        section = sections.get(item["loc"][0], Settings)
+        return _did_you_mean(str(item["loc"][-1]), section.model_fields)
     return str(item["msg"]).removeprefix("Value error, ")
 
 
@@ -174,10 +241,7 @@ def _from_file(file: Path, environ: Mapping[str, str]) -> dict[str, Any]:
         raise SettingsError(f"The configuration file {file} is not valid YAML: {error}.", "Correct it.") from error
     if not isinstance(document, dict):
         raise SettingsError(f"The configuration file {file} holds no settings.", "Write `name: value` lines.")
-    return {
-        name: ({} if value is None and name in ("kafka", "spark", "topics", "schema_ids") else value)
-        for name, value in document.items()
-    }
+    return {name: ({} if value is None and name in SECTIONS else value) for name, value in document.items()}
 
 
 def _interpolate(text: str, file: Path, environ: Mapping[str, str]) -> str:
@@ -194,6 +258,17 @@ def _interpolate(text: str, file: Path, environ: Mapping[str, str]) -> str:
     return "".join(line if line.lstrip().startswith("#") else _VARIABLE.sub(value, line) for line in lines)
 
 
+def _from_openlineage_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    """What other OpenLineage tools honour; our own variables beat it."""
+    names = {"OPENLINEAGE_NAMESPACE": "namespace", "OPENLINEAGE_URL": "url", "OPENLINEAGE_API_KEY": "api_key"}
+    found: dict[str, Any] = {name: environ[variable] for variable, name in names.items() if environ.get(variable)}
+    if "url" in found:
+        found["transports"] = ["http"]
+    if environ.get("OPENLINEAGE_DISABLED"):
+        found["disabled"] = environ["OPENLINEAGE_DISABLED"].strip().lower() == "true"
+    return {"lineage": found} if found else {}
+
+
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     """`LINEPROOF_TRIGGER`, `LINEPROOF_TOPICS_EVENTS`, `LINEPROOF_KAFKA_BOOTSTRAP_SERVERS`.
 
@@ -208,9 +283,9 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
         section, _, option = name.partition("_")
         if section == "kafka" and option:
             found.setdefault("kafka", {})[option.replace("_", ".")] = value
-        elif section == "topics" and option:
-            found.setdefault("topics", {})[option] = value
-        elif name in Settings.model_fields and name not in ("kafka", "spark", "topics", "schema_ids"):
+        elif section in ("topics", "lineage") and option:
+            found.setdefault(section, {})[option] = value
+        elif name in Settings.model_fields and name not in SECTIONS:
             found[name] = value
         else:
             raise SettingsError(

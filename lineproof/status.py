@@ -8,10 +8,12 @@ from pathlib import Path
 
 from lineproof import jars
 from lineproof.broker import Broker
+from lineproof.connection import CONFIRM_TIMEOUT_S, transport_of
 from lineproof.java import find_java
 from lineproof.jobrunner import prepare_topics
 from lineproof.kafka import Kafka, client_options
 from lineproof.schemas.errors import LineproofError
+from lineproof.schemas.facets import FacetRegistry
 from lineproof.services import Service
 from lineproof.settings import Settings
 from lineproof.sql import Tables
@@ -48,12 +50,41 @@ def checks(settings: Settings) -> list[tuple[str, str, str]]:
     """Every check: its name, its result, and what to do where it failed."""
     return [
         ("configuration", "ok", ""),
+        *lineage_checks(settings),
         ("Python", f"ok: {platform.python_version()}", ""),
         _checked("Java", lambda: str(find_java())),
         _checked("JARs", _jars),
         _checked("broker", lambda: client_options(settings)["bootstrap.servers"] + _topics(settings)),
         _checked("tables", lambda: _writable(settings.tables_path)),
     ]
+
+
+def lineage_checks(settings: Settings) -> list[tuple[str, str, str]]:
+    """Whether lineage is configured such that nothing would be skipped silently (R26)."""
+    return [
+        _checked("lineage namespace", settings.lineage.resolved_namespace),
+        _checked("lineage facets", lambda: _user_facets(settings)),
+        _checked("lineage endpoint", lambda: _endpoint(settings)),
+    ]
+
+
+def _user_facets(settings: Settings) -> str:
+    FacetRegistry.standard().with_user_facets(settings.facets)
+    return f"{sum(len(by_key) for by_key in settings.facets.values())} of your own"
+
+
+def _endpoint(settings: Settings) -> str:
+    if settings.lineage.disabled:
+        raise LineproofError(
+            "Lineage is switched off, so that jobs would leave no trace.",
+            "Unset lineage.disabled and OPENLINEAGE_DISABLED.",
+        )
+    transport = transport_of(settings)
+    try:
+        transport.confirm(CONFIRM_TIMEOUT_S)
+    finally:
+        transport.close(0)
+    return f"{', '.join(settings.lineage.transports)}" + (f"; else {transport.fallback}" if transport.fallback else "")
 
 
 def _checked(name: str, look: Callable[[], str]) -> tuple[str, str, str]:

@@ -4,12 +4,17 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from confluent_kafka import Consumer
 
-from lineproof import sample_events
-from lineproof.producers.publisher import KafkaPublisher
+from lineproof.kafka import Kafka
+from lineproof.producers.dataset_names import DatasetName
+from lineproof.producers.datasets import input_dataset, output_dataset
+from lineproof.producers.emitter import Emitter
+from lineproof.producers.transports.memory import MemoryTransport
+from lineproof.sample_noise import noise
 from lineproof.settings import Settings
 from lineproof.sql import Tables
 from lineproof.streaming.job import Progress
@@ -29,9 +34,33 @@ def lineproof(*arguments: str, **environment: str) -> subprocess.CompletedProces
     )
 
 
-def publish(settings: Settings) -> sample_events.Sent:
-    """Put the demo's events on the topic."""
-    return sample_events.publish(KafkaPublisher(settings.kafka, settings.topics.events), lambda: None)
+@dataclass(frozen=True)
+class Sent:
+    """How many records were put on the topic."""
+
+    events: int
+    resent: int
+    broken: int
+
+    @property
+    def records(self) -> int:
+        return self.events + self.resent + self.broken
+
+
+def publish(settings: Settings) -> Sent:
+    """Put good runs, some of their events again, and the demo's noise on the topic."""
+    captured = MemoryTransport()
+    emitter = Emitter(captured, "tests")
+    for number in range(100):
+        source = input_dataset(DatasetName("db", f"source-{number % 5}"), schema={"id": "bigint"})
+        with emitter.run(f"job-{number % 5}", inputs=[source]) as run:
+            run.progress(percent=50)
+            run.ledger.book(read=number, processed=number - number // 10, filtered=number // 10)
+            run.add_output(output_dataset(DatasetName("db", "target"), schema={"id": "bigint"}, row_count=number))
+    added = noise()
+    events, resent = captured.records + added.events, captured.records[::7]
+    Kafka(settings.kafka).send(settings.topics.events, [*events, *resent, *added.broken])
+    return Sent(len(events), len(resent), len(added.broken))
 
 
 def consumed(settings: Settings, topic: str, count: int) -> list[Any]:

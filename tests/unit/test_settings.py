@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from lineproof.producers.naming import InvalidName
 from lineproof.settings import Settings, SettingsError, load
 
 
@@ -47,6 +48,65 @@ def test_kafka_and_spark_options_keep_their_names() -> None:
         "enable.idempotence": "true",
     }
     assert settings.spark == {"spark.sql.shuffle.partitions": "8", "spark.driver.memory": "1g"}
+
+
+def test_openlineage_variables_are_honoured_and_ours_beat_them() -> None:
+    """R27"""
+    file = written("lineage: {product: from-file, transports: [console]}")
+    environ = {
+        "OPENLINEAGE_NAMESPACE": "from-openlineage",
+        "OPENLINEAGE_URL": "http://backend:5000",
+        "OPENLINEAGE_API_KEY": "s3cret",
+        "OPENLINEAGE_DISABLED": "True",
+    }
+    lineage = load(file, (), environ).lineage
+    assert (lineage.resolved_namespace(), lineage.transports) == ("from-openlineage", ["http"])
+    assert (lineage.url, lineage.api_key, lineage.disabled) == ("http://backend:5000", "s3cret", True)
+    ours = {"LINEPROOF_LINEAGE_NAMESPACE": "ours", "LINEPROOF_LINEAGE_TRANSPORTS": "kafka, file"}
+    settings = load(file, ["lineage.disabled=false"], {**environ, **ours})
+    assert settings.lineage.resolved_namespace() == "ours"
+    assert settings.lineage.transports == ["kafka", "file"]
+    assert not settings.lineage.disabled
+    assert "s3cret" not in repr(settings)
+    assert load(file, (), {}).lineage.transports == ["console"]
+
+
+@pytest.mark.parametrize(
+    ("lineage", "namespace"),
+    [
+        ("{product: impact}", "impact"),
+        ("{namespace_mode: centralized, product: impact}", "impact"),
+        ("{namespace_mode: data_mesh, domain: social, product: impact}", "social.impact"),
+        ("{namespace_mode: data_mesh, namespace: social.impact}", "social.impact"),
+    ],
+)
+def test_namespace_modes(lineage: str, namespace: str) -> None:
+    """R14"""
+    assert load(written(f"lineage: {lineage}"), (), {}).lineage.resolved_namespace() == namespace
+
+
+@pytest.mark.parametrize(
+    "lineage",
+    [
+        "{product: 'im pact'}",
+        "{product: social.impact}",
+        "{namespace_mode: data_mesh, product: impact}",
+        "{product: impact, domain: social}",
+        "{namespace: 'a/b'}",
+        "{product: impact, transports: [pigeon]}",
+        "{produkt: impact}",
+    ],
+)
+def test_lineage_that_is_not_valid_is_refused_when_it_is_read(lineage: str) -> None:
+    """R14"""
+    with pytest.raises(SettingsError, match="lineage"):
+        load(written(f"lineage: {lineage}"), (), {})
+
+
+def test_no_namespace_is_refused_when_it_is_needed() -> None:
+    """R14, R26: a job alone needs none."""
+    with pytest.raises(InvalidName, match="product"):
+        load(written("trigger: 10s"), (), {}).lineage.resolved_namespace()
 
 
 def test_variables_in_files() -> None:

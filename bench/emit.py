@@ -1,0 +1,175 @@
+"""What one emission costs its caller: this emitter, the stock OpenLineage Kafka transport and an empty call.
+
+Three times in one run: with the broker up, stopped (SIGSTOP: it holds connections and does not answer) and killed. A
+call that does not return within the patience is shown as such and its contender's turn ends there.
+
+    .venv/bin/python bench/emit.py [--calls 5000] [--json FILE]
+"""
+
+import json
+import os
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from openlineage.client import OpenLineageClient
+from openlineage.client import event_v2 as ol
+from openlineage.client.transport.kafka import KafkaConfig, KafkaTransport
+from openlineage.client.uuid import generate_new_uuid
+
+from lineproof.broker import Broker
+from lineproof.kafka import Kafka
+from lineproof.output import err, show
+from lineproof.producers.dataset_names import DatasetName
+from lineproof.producers.datasets import input_dataset
+from lineproof.producers.emitter import Emitter
+from lineproof.producers.transports.kafka import kafka_transport
+
+TOPIC = "bench.emit"
+PATIENCE_S = 10.0
+WARM_UP, WARM_UP_S = 100, 3.0
+COLUMNS = {f"column_{number}": "bigint" for number in range(8)}
+INPUTS = [input_dataset(DatasetName("postgres://db:5432", f"shop.public.t{n}"), schema=COLUMNS) for n in range(2)]
+
+Call = Callable[[], object]
+
+
+def main(
+    calls: Annotated[
+        int, typer.Option(min=1000, help="How many calls are timed, of each contender in each state.")
+    ] = 5000,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures here, too.")] = None,
+) -> None:
+    """Measure what one emission costs its caller, with the broker up, stopped and killed."""
+    with tempfile.TemporaryDirectory() as directory:
+        figures = list(_measure_all(Path(directory), calls))
+    show(
+        ["broker", "call", "calls", "p50 µs", "p99 µs", "p99.9 µs", "longest µs", "raised"],
+        [[*r.values()] for r in figures],
+    )
+    if json_file:
+        json_file.write_text(json.dumps(figures, indent=2))
+    # Not through Python's exit: the stock transport would wait for its broker there.
+    os._exit(0)
+
+
+def _measure_all(directory: Path, calls: int) -> Iterator[dict[str, Any]]:
+    broker = Broker(directory / "broker")
+    err.print("Starting a broker…")
+    address = broker.start()
+    try:
+        Kafka({"bootstrap.servers": address}).create_topics([TOPIC], 4, 1)
+        for state, enter in (("up", _up), ("stopped", _stopped), ("killed", _killed)):
+            with enter(broker):
+                for name, call in _contenders(address, directory / "spool" / state):
+                    err.print(f"Broker {state}: {name}…")
+                    yield {"broker": state, "call": name, **_figures(*_timed(call, calls))}
+    finally:
+        broker.stop()
+
+
+def _contenders(address: str, spool: Path) -> Iterator[tuple[str, Call]]:
+    yield "empty", lambda: None
+    transport = kafka_transport({"bootstrap.servers": address}, TOPIC, spool)
+    emitter = Emitter(transport, "bench")
+    for _ in range(WARM_UP):
+        emitter.run("job", inputs=INPUTS).start()
+    emitter.flush(WARM_UP_S)  # with the broker up its thread is then as busy as the calls make it
+    yield "lineproof", lambda: emitter.run("job", inputs=INPUTS).start()
+    emitter.close(0)
+    config = KafkaConfig(config={"bootstrap.servers": address, "log_level": "0"}, topic=TOPIC)
+    client = OpenLineageClient(transport=KafkaTransport(config))
+    yield "openlineage-python", lambda: client.emit(_stock_event())
+
+
+def _stock_event() -> ol.RunEvent:
+    return ol.RunEvent(
+        eventType=ol.RunState.START,
+        eventTime=datetime.now(timezone.utc).isoformat(),
+        run=ol.Run(runId=str(generate_new_uuid())),
+        job=ol.Job("bench", "job"),
+        inputs=list(INPUTS),
+        producer="urn:lineproof:bench",
+    )
+
+
+def _timed(call: Call, calls: int) -> tuple[list[float], int]:
+    """The seconds of each call, the last of which may be the patience, and how many raised."""
+    seconds: list[float] = []
+    raised = 0
+    done = threading.Event()
+
+    def work() -> None:
+        nonlocal raised
+        for _ in range(calls):
+            began = time.perf_counter()
+            try:
+                call()
+            except Exception:
+                raised += 1
+            seconds.append(time.perf_counter() - began)
+            if done.is_set():
+                return
+        done.set()
+
+    threading.Thread(target=work, daemon=True).start()
+    seen = -1
+    while not done.wait(PATIENCE_S):
+        if len(seconds) == seen:
+            done.set()
+            return [*seconds, PATIENCE_S], raised
+        seen = len(seconds)
+    return seconds, raised
+
+
+def _figures(seconds: list[float], raised: int) -> dict[str, Any]:
+    ordered = sorted(seconds)
+
+    def quantile(share: float) -> int | str:
+        found = ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+        return f"> {PATIENCE_S * 1e6:.0f}" if found >= PATIENCE_S else round(found * 1e6)
+
+    return {
+        "calls": len(ordered),
+        "p50": quantile(0.5),
+        "p99": quantile(0.99),
+        "p99.9": quantile(0.999),
+        "longest": quantile(1),
+        "raised": raised,
+    }
+
+
+@contextmanager
+def _up(_broker: Broker) -> Iterator[None]:
+    yield
+
+
+@contextmanager
+def _stopped(broker: Broker) -> Iterator[None]:
+    process = broker.process()
+    assert process  # noqa: S101
+    os.kill(process.pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(process.pid, signal.SIGCONT)
+
+
+@contextmanager
+def _killed(broker: Broker) -> Iterator[None]:
+    process = broker.process()
+    assert process  # noqa: S101
+    process.kill()
+    process.wait(30)
+    yield
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,113 @@
+"""What a lineage topic sees in real life beside well-behaved services: the demo adds it to the pipelines' events."""
+
+import json
+import uuid
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+
+from openlineage.client import event_v2 as ol
+
+from lineproof.producers.emitter import Emitter
+from lineproof.producers.transports.memory import MemoryTransport
+from lineproof.schemas.envelope import SINGLE_OBJECT_MARKER
+
+POSTGRES = "postgres://warehouse:5432"
+
+Record = tuple[bytes | None, bytes | None]
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Keys and values of records: events that are unusual, and what is no event at all."""
+
+    events: list[Record]
+    broken: list[Record]
+
+
+def noise() -> Noise:
+    """New runs each time, with the same oddities."""
+    now = datetime.now(timezone.utc)
+    return Noise(_unusual_runs(now) + _foreign_events(now), [(b"broken", value) for value in _not_events(now)])
+
+
+def _unusual_runs(now: datetime) -> list[Record]:
+    captured = MemoryTransport()
+    emitter = Emitter(captured, "legacy")
+    hour_ago = now - timedelta(hours=1)
+
+    emitter.run("nightly-copy").start(at=hour_ago)  # never ends
+
+    failing = emitter.run("nightly-load").start(at=hour_ago)
+    failing.fail("ConnectionError: no route to warehouse", at=hour_ago + timedelta(seconds=12))
+
+    stopped = emitter.run("nightly-report").start(at=hour_ago)
+    stopped.abort(at=hour_ago + timedelta(seconds=30))
+
+    backwards = emitter.run("nightly-index").start(at=hour_ago - timedelta(minutes=2))
+    backwards.complete(at=hour_ago)
+    start_last = [*captured.records[:-2], *reversed(captured.records[-2:])]
+
+    emitter.declare_job("nightly-index")
+    emitter.declare_dataset(ol.StaticDataset(POSTGRES, "impact.public.archive"))
+    return [*start_last, *captured.records[-2:]]
+
+
+def _foreign_events(now: datetime) -> list[Record]:
+    """As a stock OpenLineage Kafka transport writes them: plain JSON, a key of its own."""
+    run_ids = [str(uuid.uuid4()) for _ in range(2)]
+    ledger = {
+        "_producer": "https://example.com/airflow",
+        "_schemaURL": "urn:lineproof:facet:1-0-0:CdmeAccountingLedgerRunFacet",
+        "inputRecordCount": 1000,
+        "processedCount": 950,
+        "filteredCount": 20,
+        "erroredCount": 5,
+        "balanced": True,
+    }
+    begin = now - timedelta(minutes=10)
+    return [
+        (b"run:airflow/nightly", _foreign_json("START", run_ids[0], begin)),
+        (b"run:airflow/nightly", _foreign_json("COMPLETE", run_ids[0], begin + timedelta(seconds=90))),
+        (b"run:airflow/leaking", _foreign_json("START", run_ids[1], begin, job="leaking")),
+        # Says that its ledger balances, and it does not.
+        (
+            b"run:airflow/leaking",
+            _foreign_json("COMPLETE", run_ids[1], now, job="leaking", cdme_accountingLedger=ledger),
+        ),
+    ]
+
+
+def _foreign_json(event_type: str, run_id: str, at: datetime, job: str = "nightly", **facets: object) -> bytes:
+    team = {
+        "_producer": "https://example.com/airflow",
+        "_schemaURL": "https://example.com/facets/1-0-0/Team.json",
+        "team": "data <platform>",
+    }
+    return json.dumps(
+        {
+            "eventType": event_type,
+            "eventTime": at.isoformat(),
+            "producer": "https://example.com/airflow",
+            "schemaURL": "https://openlineage.io/spec/1-0-5/OpenLineage.json#/definitions/RunEvent",
+            "run": {"runId": run_id, "facets": {"example_team": team, **facets}},
+            "job": {"namespace": "airflow", "name": job},
+            "inputs": [],
+            "outputs": [{"namespace": POSTGRES, "name": "impact.public.buddy_feedback"}],
+        }
+    ).encode()
+
+
+def _not_events(now: datetime) -> list[bytes | None]:
+    run_id = str(uuid.uuid4())
+    valid = _foreign_json("OTHER", run_id, now)
+    return [
+        None,
+        b"hello, is this the right topic?",
+        SINGLE_OBJECT_MARKER + b"12345678" + valid,
+        valid[:-20],
+        b'{"temperature": 21.5}',
+        valid.replace(b"+00:00", b""),
+        valid.replace(run_id.encode(), b"run-42"),
+        valid.replace(b'"namespace": "airflow", ', b""),
+        valid.replace(b'"inputs": []', b'"inputs": [], "inputs": []'),
+    ]

@@ -1,0 +1,76 @@
+"""OpenLineage objects as plain JSON documents.
+
+Does what the client's own `Serde` does, several times faster: an emitter's caller waits for this.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import date
+from decimal import Decimal
+from enum import Enum
+from functools import partial
+from pathlib import PurePath
+from typing import Any
+from uuid import UUID
+
+import attr
+
+from lineproof.schemas.errors import LineproofError
+
+_PLAIN = frozenset((str, int, float, bool))
+
+
+class NotJson(LineproofError):
+    """A value that JSON has no form for."""
+
+
+def document_of(value: Any) -> Any:
+    """The value as JSON has it: objects without their empty members, other types by their usual text."""
+    kind = type(value)
+    return value if kind in _PLAIN else _CONVERTERS[kind](value)
+
+
+class _Converters(dict[type, Callable[[Any], Any]]):
+    """Looked up by type, and found out once for each."""
+
+    def __missing__(self, kind: type) -> Callable[[Any], Any]:
+        self[kind] = _converter(kind)
+        return self[kind]
+
+
+_CONVERTERS = _Converters()
+
+
+def _converter(kind: type) -> Callable[[Any], Any]:
+    if kind is type(None):
+        return lambda value: value
+    if attr.has(kind):
+        return partial(_members, tuple(field.name for field in attr.fields(kind)))
+    if issubclass(kind, Mapping):
+        return lambda value: {str(name): document_of(member) for name, member in value.items() if member is not None}
+    if issubclass(kind, (list, tuple, set, frozenset)):
+        return lambda value: [document_of(element) for element in value]
+    if issubclass(kind, Enum):
+        return lambda value: document_of(value.value)
+    if issubclass(kind, date):
+        return lambda value: value.isoformat()
+    if issubclass(kind, (UUID, PurePath, str)):
+        return str
+    if issubclass(kind, Decimal):
+        return lambda value: int(value) if value == value.to_integral_value() else float(value)
+    if issubclass(kind, (int, float)):
+        return int if issubclass(kind, int) else float
+    if hasattr(kind, "item"):  # numbers of numpy, as every pandas user has them
+        return lambda value: document_of(value.item())
+    raise NotJson(
+        f"A {kind.__module__}.{kind.__qualname__} has no form in JSON.", "Give text, numbers, lists or mappings."
+    )
+
+
+def _members(names: tuple[str, ...], value: Any) -> dict[str, Any]:
+    document = {}
+    for name in names:
+        member = getattr(value, name)
+        if member is not None:
+            kind = type(member)
+            document[name] = member if kind in _PLAIN else _CONVERTERS[kind](member)
+    return document

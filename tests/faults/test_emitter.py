@@ -1,0 +1,133 @@
+"""Events emitted while the broker and the service itself are killed: each one arrives (R12).
+
+`make faults` runs 100,000 of them; CI a short form, by LINEPROOF_FAULT_EVENTS.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Consumer
+
+from lineproof.broker import Broker
+from lineproof.kafka import Kafka
+from lineproof.schemas.envelope import Envelope, decode
+
+EVENTS = int(os.environ.get("LINEPROOF_FAULT_EVENTS", "100000"))
+BROKER_KILLS = 5
+TOPIC = "numbered"
+
+pytestmark = pytest.mark.faults
+
+
+def test_every_event_arrives_whatever_is_killed(tmp_path: Path) -> None:
+    broker = Broker(tmp_path / "broker")
+    address = broker.start()
+    try:
+        Kafka({"bootstrap.servers": address}).create_topics([TOPIC], 4, 1)
+        service = Service(address, tmp_path)
+        share = EVENTS // (BROKER_KILLS + 1)
+        for kill in range(1, BROKER_KILLS + 1):
+            service.emit_until(share * kill)
+            process = broker.process()
+            assert process
+            process.kill()
+            process.wait(30)
+            service.emit_until(share * kill + share // 2)
+            if kill == 3:
+                service.kill_while_it_emits(share * kill + share // 4 * 3)
+                service = Service(address, tmp_path)
+            assert broker.start() == address
+            wait_until_it_grows(address)
+        service.emit_until(EVENTS)
+        assert service.process.wait(600) == 0
+        emitted = service.emitted()
+        assert emitted == list(range(EVENTS))
+        envelopes = arrived(address)
+    finally:
+        broker.stop()
+
+    event_ids: dict[int, set[str]] = defaultdict(set)
+    sequences: dict[str, set[int]] = defaultdict(set)
+    for envelope in envelopes:
+        number = json.loads(envelope.payload)["run"]["facets"]["test_number"]["number"]
+        event_ids[number].add(envelope.event_id)
+        sequences[envelope.emitter_id].add(envelope.sequence)
+    assert sorted(event_ids) == list(range(EVENTS))
+    # The one event whose number was not written down yet when the service was killed may have been emitted twice.
+    assert sum(len(ids) > 1 for ids in event_ids.values()) <= 1
+    assert len(sequences) == 2
+    assert all(numbers == set(range(len(numbers))) for numbers in sequences.values())
+    print(f"{EVENTS} events, {len(envelopes) - len(event_ids)} of them twice")
+
+
+class Service:
+    """The emitting process, which goes as far as it is told."""
+
+    def __init__(self, address: str, directory: Path) -> None:
+        self._limit, self._log = directory / "limit", directory / "emitted"
+        self._limit.write_text(str(len(self.emitted())))
+        script = Path(__file__).with_name("emitting.py")
+        self.process = subprocess.Popen([sys.executable, str(script), address, TOPIC, str(directory), str(EVENTS)])
+
+    def emitted(self) -> list[int]:
+        """The numbers that are written down."""
+        return [int(number) for number in self._log.read_text().split()] if self._log.exists() else []
+
+    def emit_until(self, number: int) -> None:
+        """Let it emit, and wait until it has."""
+        self._let(number)
+        self._wait_for(number)
+
+    def kill_while_it_emits(self, number: int) -> None:
+        """Let it emit, and kill it on the way."""
+        begin = len(self.emitted())
+        self._let(number)
+        self._wait_for(begin + 1)
+        self.process.send_signal(signal.SIGKILL)
+        assert self.process.wait(30) == -signal.SIGKILL
+
+    def _let(self, number: int) -> None:
+        new = self._limit.with_suffix(".new")
+        new.write_text(str(number))
+        new.replace(self._limit)
+
+    def _wait_for(self, number: int) -> None:
+        deadline = time.monotonic() + 600
+        while len(self.emitted()) < number:
+            assert self.process.poll() in (None, 0), "the service ended"
+            assert time.monotonic() < deadline, "the service does not get on"
+            time.sleep(0.05)
+
+
+def on_topic(address: str) -> int:
+    """How many records are there."""
+    return sum(end - begin for begin, end in Kafka({"bootstrap.servers": address}).offsets(TOPIC).values())
+
+
+def wait_until_it_grows(address: str) -> None:
+    """Until the service has found the broker again."""
+    before, deadline = on_topic(address), time.monotonic() + 120
+    while on_topic(address) == before:
+        assert time.monotonic() < deadline, "nothing is delivered"
+        time.sleep(0.1)
+
+
+def arrived(address: str) -> list[Envelope]:
+    """Everything on the topic."""
+    there = on_topic(address)
+    consumer = Consumer({"bootstrap.servers": address, "group.id": "faults", "auto.offset.reset": "earliest"})
+    consumer.subscribe([TOPIC])
+    envelopes: list[Envelope] = []
+    while len(envelopes) < there:
+        messages = consumer.consume(1000, timeout=30)
+        assert messages, f"{len(envelopes)} of {there} records came"
+        envelopes += [opened for message in messages if isinstance(opened := decode(message.value()), Envelope)]
+    consumer.close()
+    return envelopes
