@@ -12,7 +12,7 @@ import typer
 from lineproof.output import show
 from lineproof.producers.telemetry import Telemetry
 
-ROUNDS = 7
+ROUNDS = 15
 
 
 def main(rows: Annotated[int, typer.Option(min=1000, help="How many rows each round works on.")] = 200_000) -> None:

@@ -3,23 +3,23 @@
 import logging
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 
 from lineproof.producers.complaints import Complaints
-from lineproof.producers.frames import Record
 from lineproof.producers.life import BREATH_S, Entry
+from lineproof.producers.rejected import RejectedFile
 from lineproof.producers.spool import Spool
 from lineproof.producers.transports.base import Outcome, Sender, Verdict
+from lineproof.producers.window import Window
 
 log = logging.getLogger(__name__)
 
 POLL_S = 0.005
 _SENDS_PER_BREATH = 8
-_OUTCOMES_PER_BREATH = 128
+_OUTCOMES_PER_BREATH = 16
 _LINGER_S = 0.02
 _ADOPT_EVERY_S = 3
 _SYNC_EVERY_S = 1
@@ -53,10 +53,9 @@ class Courier:
         self._open_sender = open_sender
         self._counts = counts
         self._troubles, self._rejections = Complaints(log), Complaints(log)
-        self._window: deque[Entry] = deque()  # read and not settled, in their order
-        self._again: deque[Entry] = deque()  # those of them that have to be sent once more
-        self._held: tuple[Record, Entry] | None = None  # the next to be sent
-        self._refusal = ""
+        self._window = Window(spool)
+        self._rejected = RejectedFile(spool.root)
+        self._refusal: str | None = None
         self._back_off_s: float = _FIRST_BACK_OFF_S
         self._adopt_at = self._sync_at = 0.0
         self._wakes: SimpleQueue[None] = SimpleQueue()  # made for use in signal handlers, as Event is not
@@ -86,13 +85,19 @@ class Courier:
         if not self._first.acquire(blocking=False):
             return
         self._started = True
+        try:
+            self._work()
+        finally:
+            self._end()
+
+    def _work(self) -> None:
         # Only this frame knows the sender. In a forked child it is never left, so the sender is never finalised there:
         # librdkafka would wait for threads that only the parent has.
         sender: Sender | None = None
         while not self._stopping:
             try:
                 self._keep_house()
-                if self._upcoming() or self._window:
+                if self._window.upcoming() or not self._window.is_empty:
                     sender = self._open_sender() if sender is None else sender
                     self._carry(sender)
                 else:
@@ -102,19 +107,13 @@ class Courier:
                 self._trouble(str(error) or repr(error))
                 _close(sender)
                 sender = None
-                self._rewind()
+                self._refusal = None
+                self._window.rewind()
                 self._back_off()
         _close(sender)
-        self._end()
-
-    def _advance(self) -> None:
-        while self._window and self._window[0].done:
-            entry = self._window.popleft()
-            entry.life.settle(entry)
-        self._spool.tidy()
 
     def _keep_house(self) -> None:
-        self._advance()
+        self._window.settle()
         now = time.monotonic()
         if now >= self._adopt_at:
             self._spool.adopt()
@@ -123,17 +122,6 @@ class Courier:
             self._spool.sync_overdue()
             self._sync_at = now + _SYNC_EVERY_S
 
-    def _upcoming(self) -> tuple[Record, Entry] | None:
-        while self._held is None and self._again:
-            entry = self._again.popleft()
-            record = self._spool.read_again(entry)
-            self._held = (record, entry) if record else None
-        while self._held is None and (found := self._spool.read()):
-            entry, record = found
-            self._window.append(entry)
-            self._held = (record, entry) if record else None
-        return self._held
-
     def _carry(self, sender: Sender) -> None:
         is_more = self._send(sender)
         for number, outcome in enumerate(sender.poll(0 if is_more else _LINGER_S), 1):
@@ -141,16 +129,16 @@ class Courier:
             if number % _OUTCOMES_PER_BREATH == 0:
                 time.sleep(BREATH_S)
         time.sleep(BREATH_S)
-        if self._refusal:
+        if self._refusal is not None:
             raise Refused(self._refusal)
 
     def _send(self, sender: Sender) -> bool:
         """Whether there is more to send, and room for it."""
         for _ in range(_SENDS_PER_BREATH):
-            upcoming = self._upcoming()
+            upcoming = self._window.upcoming()
             if upcoming is None or not sender.send(*upcoming):
                 return False
-            self._held = None
+            self._window.sent()
         return True
 
     def _settle(self, outcome: Outcome) -> None:
@@ -168,22 +156,16 @@ class Courier:
 
     def _reject(self, entry: Entry, reason: str) -> None:
         if record := self._spool.read_again(entry):
-            self._spool.reject(record, reason)
+            self._rejected.put(record, reason)
             entry.done = True
             self._counts.rejected += 1
-            self._rejections.say(
-                f"An event can never be delivered: {reason}. It is put down in {self._spool.rejected}."
-            )
+            self._rejections.say(f"An event can never be delivered: {reason}. It is put down in {self._rejected.path}.")
 
     def _trouble(self, reason: str) -> None:
         self._counts.errors += 1
-        waiting = f"{self._spool.pending} events wait in {self._spool.root}"
-        self._troubles.say(f"Events cannot be delivered now: {reason}. {waiting}, and delivery is tried again.")
-
-    def _rewind(self) -> None:
-        self._refusal = ""
-        self._held = None
-        self._again = deque(entry for entry in self._window if not entry.done)
+        if pending := self._spool.pending:  # nobody need know of connections that nobody uses
+            waiting = f"{pending} events wait in {self._spool.root}"
+            self._troubles.say(f"Events cannot be delivered now: {reason}. {waiting}, and delivery is tried again.")
 
     def _back_off(self) -> None:
         with suppress(Empty):
@@ -197,13 +179,13 @@ class Courier:
                 self._wakes.get(timeout=_ADOPT_EVERY_S)
                 time.sleep(_LINGER_S)  # what comes in a burst goes in a batch
         self._resting = False
-        for outcome in sender.poll(0) if sender else ():
+        for outcome in () if sender is None else sender.poll(0):
             self._settle(outcome)
 
     def _end(self) -> None:
         with self._spool.guard:
             try:
-                self._advance()
+                self._window.settle()
                 self._left_something = self._spool.release()
             finally:
                 self.ended = True

@@ -33,7 +33,7 @@ _STOP_GRACE_S = 1.0
 
 _live: "weakref.WeakSet[Delivery]" = weakref.WeakSet()
 _forking: "list[Delivery]" = []
-_one_fork_at_a_time = threading.RLock()
+_registry = threading.RLock()  # for `_live`, and for one thread to fork at a time
 
 
 class Delivery:
@@ -44,7 +44,8 @@ class Delivery:
         self._open_sender = open_sender
         self._complaints = Complaints(log)
         self._begin()
-        _live.add(self)
+        with _registry:
+            _live.add(self)
         _catch_sigterm()
         spool.adopt()
         if spool.pending_bytes:
@@ -141,7 +142,9 @@ class Delivery:
 
 def _close_all() -> None:
     deadline = time.monotonic() + EXIT_TIMEOUT_S
-    for delivery in list(_live):
+    with _registry:
+        deliveries = list(_live)
+    for delivery in deliveries:
         delivery.close(max(0.0, deadline - time.monotonic()))
 
 
@@ -159,7 +162,8 @@ def _terminate(_signal: int, _frame: FrameType | None) -> None:
         _call_hooks()
         _close_all()
     finally:
-        os.kill(os.getpid(), signal.SIGTERM)
+        signal.raise_signal(signal.SIGTERM)
+        os._exit(128 + signal.SIGTERM)  # the first process of a container does not end by a signal it sends itself
 
 
 def _call_hooks() -> None:
@@ -172,8 +176,8 @@ def _call_hooks() -> None:
 
 def _before_fork() -> None:
     """Let nobody be in the middle of something that the child would have to clean up."""
-    _one_fork_at_a_time.acquire()
-    _forking[:] = _live
+    _registry.acquire()
+    _forking.extend(_live)
     for delivery in _forking:
         delivery.spool.guard.acquire()
 
@@ -181,13 +185,15 @@ def _before_fork() -> None:
 def _after_fork_in_parent() -> None:
     for delivery in _forking:
         delivery.spool.guard.release()
-    _one_fork_at_a_time.release()
+    _forking.clear()
+    _registry.release()
 
 
 def _after_fork_in_child() -> None:
     for delivery in _forking:
         delivery.begin_in_child()
-    _one_fork_at_a_time.release()
+    _forking.clear()
+    _registry.release()
 
 
 atexit.register(_close_all)

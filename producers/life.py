@@ -6,24 +6,21 @@ that nobody holds is an orphan, and whoever gets its lock delivers what is left 
 
 import fcntl
 import os
-import struct
 import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from zlib import crc32
 
 from openlineage.client.uuid import generate_new_uuid
 
 from lineproof.producers.frames import Record
+from lineproof.producers.position import PositionFile
 from lineproof.producers.segments import Place, Segments
 
 BREATH_S = 0.0001
 """A pause that lets a waiting thread have the interpreter; a shorter one is over before that thread is awake."""
 
 _READS_PER_BREATH = 32
-_POSITION = struct.Struct(">QQ")
-_CHECKSUM = struct.Struct(">I")
 
 
 @dataclass(eq=False)
@@ -52,8 +49,8 @@ class Life:
         self._records: int | None = None
         self.in_flight = 0
         self._lock = lock
-        self._positions = os.open(directory / "position", os.O_RDWR | os.O_CREAT, 0o600)
-        self._position = self._noted = self._read_to = max(self._stored_position(), self.segments.first)
+        self._file = PositionFile(directory)
+        self._position = self._read_to = max(self._file.noted, self.segments.first)
         self._reader = self.segments.read(self._read_to)
 
     @classmethod
@@ -159,11 +156,8 @@ class Life:
 
     def tidy(self) -> None:
         """Write the position down, and remove the segments before it."""
-        if self._position != self._noted:
-            data = _POSITION.pack(*self._position)
-            with suppress(OSError):  # on a full disk: what is removed next makes room, and is not missed
-                os.pwrite(self._positions, data + _CHECKSUM.pack(crc32(data)), 0)
-                self._noted = self._position
+        if self._position != self._file.noted:
+            self._file.note(self._position)
             self.segments.remove_before(self._position.segment)
 
     def release(self) -> bool:
@@ -189,7 +183,7 @@ class Life:
     def close(self) -> None:
         """Let go. In a forked child this leaves the parent's lock alone, which is shared but not undone by closing."""
         self.segments.close()
-        os.close(self._positions)
+        self._file.close()
         os.close(self._lock)
 
     def _count(self) -> int:
@@ -199,9 +193,3 @@ class Life:
             if records % _READS_PER_BREATH == 0:
                 time.sleep(BREATH_S)
         return records
-
-    def _stored_position(self) -> Place:
-        data = os.pread(self._positions, _POSITION.size + _CHECKSUM.size, 0)
-        if len(data) < _POSITION.size or data[_POSITION.size :] != _CHECKSUM.pack(crc32(data[: _POSITION.size])):
-            return Place(0, 0)
-        return Place(*_POSITION.unpack_from(data))

@@ -133,7 +133,7 @@ class Run:
         invariants: Mapping[str, bool],
         materiality_thresholds: Mapping[str, str] | None = None,
     ) -> Certificate | None:
-        """Seal a certificate into the emitter's chain, on disk before this returns; it is sent with the end."""
+        """Seal a certificate into the chain, on disk before this returns; it is sent at once and with the end."""
         with self._emitter.guard():
             certificate = self._emitter.certificate_chain.append(
                 Certificate(
@@ -150,6 +150,8 @@ class Run:
             )
             facet = CdmeFidelityCertificateRunFacet.from_certificate(certificate)
             self.add_facet(facet.KEY, facet)
+            # At once as well: a run that is killed before its end would leave a gap in the chain that others see.
+            self._emitter.publish_run(self, "OTHER", None, {facet.KEY: facet}, (), ())
             return certificate
         return None
 

@@ -1,24 +1,21 @@
 """The spool: the queue between a publish and its endpoint, on disk, so that no crash empties it.
 
 `<root>/<life>/NNNNNNNN.segment`: each process appends to a life of its own, and delivers the lives of those that ended
-before they could. What no endpoint will ever take is put down in `<root>/rejected.jsonl`.
+before they could.
 """
 
-import base64
 import errno
-import json
 import logging
 import os
 import threading
 import uuid
 from contextlib import suppress
-from datetime import datetime, timezone
 from pathlib import Path
 
 from lineproof.producers.complaints import Complaints
 from lineproof.producers.frames import Record, framed
 from lineproof.producers.life import Entry, Life
-from lineproof.producers.segments import SEGMENT_BYTES, Place, append_whole, size_of
+from lineproof.producers.segments import SEGMENT_BYTES, Place, size_of
 from lineproof.schemas.errors import LineproofError
 
 log = logging.getLogger(__name__)
@@ -33,7 +30,6 @@ class Spool:
 
     def __init__(self, root: Path, max_bytes: int) -> None:
         self.root = root.absolute()
-        self.rejected = self.root / "rejected.jsonl"
         self._max_bytes = max_bytes
         self._losses, self._troubles = Complaints(log), Complaints(log)
         with suppress(OSError):
@@ -122,14 +118,6 @@ class Spool:
         if record is None:
             self._lose_entry(entry)
         return record
-
-    def reject(self, record: Record, reason: str) -> None:
-        """Put down a record that the endpoint will never take, for somebody to look at. Raises OSError."""
-        key, value = (base64.b64encode(data).decode() for data in record)
-        at = datetime.now(timezone.utc).isoformat()
-        line = json.dumps({"time": at, "reason": reason, "key": key, "value": value}) + "\n"
-        with self.rejected.open("ab", buffering=0) as file:
-            append_whole(file.fileno(), line.encode())
 
     def tidy(self) -> None:
         """Write positions down, and remove what is settled."""

@@ -29,6 +29,8 @@ DEFAULTS: dict[str, Any] = {
     # A broker that comes back, and a topic that does not exist, are noticed within seconds.
     "reconnect.backoff.max.ms": 2_000,
     "topic.metadata.propagation.max.ms": 5_000,
+    # Connections that are closed because nobody uses them are no trouble.
+    "log.connection.close": False,
     "log_level": 0,
 }
 
@@ -61,7 +63,6 @@ class KafkaSender:
     def __init__(self, options: dict[str, Any], topic: str) -> None:
         self._options = options
         self._topic = topic
-        self._batches = _BATCH_COUNT not in options
         self._outcomes: list[Outcome] = []
         try:
             self._producer = Producer({**options, "error_cb": self._on_error})
@@ -69,6 +70,7 @@ class KafkaSender:
             raise InvalidKafkaOptions(
                 f"The Kafka options are not valid: {error.args[0].str()}.", "Correct them under `kafka`."
             ) from error
+        self._batches = int(options.get(_BATCH_COUNT, 0)) != 1
 
     def send(self, record: Record, entry: Entry) -> bool:
         """Take a record for delivery; False when the local queue is full."""

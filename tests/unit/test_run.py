@@ -213,7 +213,9 @@ def test_certificates_of_runs_are_one_chain(memory: Memory, tmp_path: Path) -> N
             assert sealed.run_id == run.run_id
     issued = chain.certificates()
     assert certificates.verify(issued) is None
-    facets = [memory.facet("cdme_fidelityCertificate", position) for position in (1, 3, 5)]
+    assert memory.types == ["START", "OTHER", "COMPLETE"] * 3
+    assert memory.facet("cdme_fidelityCertificate", -1) == memory.facet("cdme_fidelityCertificate", -2)
+    facets = [memory.facet("cdme_fidelityCertificate", position) for position in (1, 4, 7)]
     assert [facet["chainHash"] for facet in facets] == [certificate.chain_hash for certificate in issued]
 
 

@@ -1,0 +1,117 @@
+"""An endpoint, and senders to it that behave well and badly."""
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from lineproof.producers.delivery import Delivery
+from lineproof.producers.frames import Record
+from lineproof.producers.life import Entry
+from lineproof.producers.transports.base import EndpointUnavailable, Outcome, Verdict
+from lineproof.schemas.envelope import Envelope, decode
+from tests.events import payload, sealed
+
+Deliver = Callable[..., Delivery]
+ENVELOPE = sealed(payload())
+PATIENCE_S = 30
+
+
+class Endpoint:
+    """A place that takes records: a file, so that several processes can send to it. Its lines are their JSON."""
+
+    def __init__(self, directory: Path) -> None:
+        self._file = directory / "endpoint"
+        self._file.touch()
+
+    def take(self, record: Record) -> None:
+        line = json.dumps([record.key.decode(), number_of(record.value), record.value.hex()]) + "\n"
+        with self._file.open("ab", buffering=0) as file:
+            file.write(line.encode())
+
+    @property
+    def taken(self) -> list[tuple[str, int]]:
+        return [(key, number) for key, number, _ in map(json.loads, self._file.read_text().splitlines())]
+
+    def assert_has(self, expected: set[tuple[str, int]]) -> None:
+        """Everything came; what came twice came with the same bytes; the first copies of each key are in order."""
+        lines = self._file.read_text().splitlines()
+        assert {(key, number) for key, number, _ in map(json.loads, lines)} >= expected
+        assert len(set(lines)) == len(set(self.taken)), "no two records with one number differ"
+        for wanted in {key for key, _ in self.taken}:
+            numbers = list(dict.fromkeys(number for key, number in self.taken if key == wanted))
+            assert numbers == sorted(numbers), wanted
+
+
+class Sender:
+    """Delivers at once. Overridden by the tests."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._outcomes: list[Outcome] = []
+
+    def send(self, record: Record, entry: Entry) -> bool:
+        self._outcomes.append(self.attempt(record, entry))
+        return True
+
+    def attempt(self, record: Record, entry: Entry) -> Outcome:
+        self._endpoint.take(record)
+        return Outcome(Verdict.DELIVERED, entry)
+
+    def poll(self, timeout_s: float) -> list[Outcome]:
+        if not self._outcomes:
+            time.sleep(timeout_s)
+        outcomes, self._outcomes = self._outcomes, []
+        return outcomes
+
+    def confirm(self, timeout_s: float) -> None:
+        raise EndpointUnavailable("Nobody is there.", "Wait.")
+
+    def close(self) -> None:
+        pass
+
+
+class Hanging(Sender):
+    """Never comes back, until the test releases it."""
+
+    released = threading.Event()
+
+    def attempt(self, record: Record, entry: Entry) -> Outcome:
+        self.released.wait()
+        return super().attempt(record, entry)
+
+
+class Away(Sender):
+    """Has no room."""
+
+    def send(self, record: Record, entry: Entry) -> bool:
+        return False
+
+
+def number_of(value: bytes) -> int:
+    envelope = decode(value)
+    assert isinstance(envelope, Envelope)
+    return envelope.sequence
+
+
+def numbered(number: int) -> Envelope:
+    return replace(ENVELOPE, sequence=number)
+
+
+def publish(delivery: Delivery, count: int, key: bytes = b"run", begin: int = 0) -> set[tuple[str, int]]:
+    for number in range(begin, begin + count):
+        delivery.publish(key, numbered(number))
+    return {(key.decode(), number) for number in range(begin, begin + count)}
+
+
+def lives(tmp_path: Path) -> list[Path]:
+    return [path for path in (tmp_path / "spool").iterdir() if path.is_dir()]
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline, "it never came true"
+        time.sleep(0.01)
