@@ -259,25 +259,30 @@ def jars() -> None:
 
 @certificates.command()
 def verify(
-    file: Annotated[str, typer.Argument(help="A chain: one JSON object a line, oldest first; - for stdin.")],
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE|TABLE",
+            help="A chain: one JSON object a line, oldest first, - for stdin; or the table: certificates.",
+        ),
+    ],
     head: Annotated[str | None, typer.Option(help="The newest hash you know of: finds a chain cut short.")] = None,
+    config: ConfigOption = None,
+    set_: SetOption = None,
 ) -> None:
-    """Check a certificate chain offline, and name the first bad link and why.
+    """Check certificate chains by computing every hash again, and name the first bad link and why.
 
     [bold]Example:[/] lineproof certificates verify chain.jsonl
     """
-    from lineproof.emit import read_text
-    from lineproof.producers import certificates as library
-    from lineproof.producers.chain import parse_lines
+    from lineproof import verify as library
 
-    chain = parse_lines(read_text(file).encode(), file)
-    finding = library.verify(chain, head=head)
-    if finding is None:
-        err.print(f"{len(chain)} certificates, every link holds.")
-        return
-    named = f" ({finding.certificate_id})" if finding.certificate_id else ""
-    err.print(f"{escape(file)}:{finding.position + 1}{escape(named)}: {finding.fault.value}")
-    raise typer.Exit(3)
+    if source == library.TABLE and not Path(source).exists():
+        report = library.verify_table(load(config, set_ or ()), head)
+    else:
+        report = library.verify_file(source, head)
+    err.print(escape(report.text))
+    if not report.holds:
+        raise typer.Exit(3)
 
 
 @pipelines.command("list")

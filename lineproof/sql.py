@@ -11,6 +11,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import TableNotFoundError
 
 from lineproof.schemas.errors import LineproofError
+from lineproof.streaming.views import NEEDS, views
 
 
 class QueryError(LineproofError):
@@ -80,6 +81,8 @@ class Tables:
             connection.execute("SET TimeZone = 'UTC'")
             for name, table in tables.items():
                 connection.register(name, table.to_pyarrow_dataset())
+            for name, view in views(tables):
+                connection.execute(f"CREATE VIEW {name} AS {view}")
             # By Arrow, because DuckDB's own rows need another library for times with a zone.
             relation = connection.sql(sql, params=list(parameters))
             if relation is None:
@@ -88,7 +91,8 @@ class Tables:
             return Result(answer.column_names, list(zip(*(one.to_pylist() for one in answer.columns), strict=True)))
         except duckdb.Error as error:
             raise QueryError(
-                f"The query failed: {str(error).strip()}", f"The tables are {', '.join(tables)}."
+                f"The query failed: {str(error).strip()}",
+                f"The tables are {', '.join(tables)}; the views {', '.join(NEEDS)}.",
             ) from error
         finally:
             connection.close()

@@ -5,11 +5,15 @@ each as `LENGTH:TEXT` with the length in bytes, so that Spark SQL can compute th
 Changing any certificate breaks every later hash.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from enum import Enum
 from hashlib import sha256
 from typing import Any
+
+from lineproof.schemas.openlineage import parse_instant
 
 ALGORITHM = "lineproof-sha256-1"
 GENESIS = "0" * 64
@@ -96,6 +100,40 @@ def verify(chain: Sequence[Certificate], previous: str = GENESIS, head: str | No
     if head is not None and previous != head:
         return Finding(len(chain), None, Fault.TRUNCATED)
     return None
+
+
+def faults(certificates: Sequence[Certificate]) -> list[Fault | None]:
+    """What is wrong with each of a set of certificates, in whatever order they came; None for the genuine ones.
+
+    Each chain begins at GENESIS, and there may be several. The view `certificate_checks` says the same in SQL.
+    """
+    is_sound = [one.algorithm == ALGORITHM and chain_hash(one) == one.chain_hash for one in certificates]
+    sound = {one.chain_hash: one for one, is_so in zip(certificates, is_sound, strict=True) if is_so}
+    followers = Counter(one.previous_hash for one in sound.values())
+
+    def fault(certificate: Certificate) -> Fault | None:
+        if certificate.algorithm != ALGORITHM:
+            return Fault.UNKNOWN_ALGORITHM
+        if chain_hash(certificate) != certificate.chain_hash:
+            return Fault.ALTERED
+        if certificate.previous_hash == GENESIS:
+            return None
+        before = sound.get(certificate.previous_hash)
+        if before is None:
+            return Fault.GAP
+        if followers[certificate.previous_hash] > 1:
+            return Fault.FORK
+        issued, issued_before = _instant(certificate.timestamp), _instant(before.timestamp)
+        return Fault.REORDERED if issued and issued_before and issued < issued_before else None
+
+    return [fault(one) for one in certificates]
+
+
+def _instant(timestamp: str) -> datetime | None:
+    try:
+        return parse_instant(timestamp)
+    except (ValueError, IndexError):
+        return None
 
 
 def _fault(certificate: Certificate, expected: str, position: int, places: Mapping[str, int]) -> Fault | None:

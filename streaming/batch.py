@@ -30,6 +30,7 @@ class Batch:
     """All columns of every record."""
     usable: int
     unusable: int
+    certificates: int
     event_times: Column
     """Whether `event_time` lies within the batch's own range: lets a table skip files it need not read."""
     offsets: Column
@@ -54,6 +55,7 @@ def batch_of(facts: DataFrame, store: Store, schema_ids: Mapping[int, int]) -> I
             records=store.read(archive.TABLE).where(offsets),
             usable=sum(row.usable for row in ranges),
             unusable=sum(row.unusable for row in ranges),
+            certificates=sum(row.certificates for row in ranges),
             event_times=_is_between_times([row for row in ranges if row.usable]),
             offsets=offsets,
             schema_ids=schema_ids,
@@ -73,6 +75,7 @@ def _ranges(facts: DataFrame) -> list[Row]:
             F.max("offset").alias("last_offset"),
             F.count_if(is_usable).alias("usable"),
             F.count_if(~is_usable).alias("unusable"),
+            F.count_if(is_usable & F.col("certificate").isNotNull()).alias("certificates"),
             F.min(usable_time).alias("first_time"),
             F.max(usable_time).alias("last_time"),
         )

@@ -8,6 +8,11 @@ from lineproof.schemas.reasons import Reason
 
 # Every leaf is text: a number or an object in the wrong place must become a reason, not a null.
 _LEDGER = "inputRecordCount STRING, processedCount STRING, filteredCount STRING, erroredCount STRING, balanced STRING"
+_CERTIFICATE = (
+    "certificateId STRING, algorithm STRING, sourceStateHash STRING, targetStateHash STRING, contractVersion STRING, "
+    "invariants STRING, materialityThresholds STRING, timestamp STRING, runId STRING, previousHash STRING, "
+    "chainHash STRING"
+)
 _IDENTITY = "namespace STRING, name STRING"
 _EVENT = f"""
     eventTime STRING, eventType STRING, producer STRING, schemaURL STRING,
@@ -17,7 +22,9 @@ _EVENT = f"""
             parent: STRUCT<run: STRUCT<runId: STRING>, job: STRUCT<{_IDENTITY}>>,
             errorMessage: STRUCT<message: STRING>,
             cdme_accountingLedger: STRUCT<{_LEDGER}>,
-            `cdme.accountingLedger`: STRUCT<{_LEDGER}>>>,
+            `cdme.accountingLedger`: STRUCT<{_LEDGER}>,
+            cdme_fidelityCertificate: STRUCT<{_CERTIFICATE}>,
+            `cdme.fidelityCertificate`: STRUCT<{_CERTIFICATE}>>>,
     job STRUCT<{_IDENTITY}>,
     dataset STRUCT<{_IDENTITY}>,
     inputs ARRAY<STRUCT<{_IDENTITY}>>,
@@ -71,6 +78,7 @@ def with_facts(records: DataFrame) -> DataFrame:
             "parent_job_name": run_facets["parent"]["job"]["name"],
             "error_message": run_facets["errorMessage"]["message"],
             "ledger": _ledger(_ledger_facet(event)),
+            "certificate": _certificate(run_facets),
         }
     )
     return facts.withColumn("reason", F.coalesce("reason", _unparsable(), _not_an_event()))
@@ -189,6 +197,43 @@ def _ledger(facet: Column) -> Column:
             facet["balanced"].try_cast("boolean").alias("declared_balanced"),
         ),
     )
+
+
+def _certificate(facets: Column) -> Column:
+    """The certificate with its texts as they were hashed, and its lists sorted as they were hashed."""
+    facet = F.coalesce(facets["cdme_fidelityCertificate"], facets["cdme.fidelityCertificate"])
+    texts = {
+        "certificate_id": "certificateId",
+        "algorithm": "algorithm",
+        "source_state_hash": "sourceStateHash",
+        "target_state_hash": "targetStateHash",
+        "contract_version": "contractVersion",
+        "timestamp": "timestamp",
+        "run_id": "runId",
+        "previous_hash": "previousHash",
+        "chain_hash": "chainHash",
+    }
+    invariants = F.transform(
+        _entries(facet["invariants"]),
+        lambda one: F.struct(one["key"].alias("name"), one["value"].try_cast("boolean").alias("passed")),
+    )
+    thresholds = F.transform(
+        _entries(facet["materialityThresholds"]),
+        lambda one: F.struct(one["key"].alias("name"), one["value"].alias("value")),
+    )
+    return F.when(
+        facet.isNotNull(),
+        F.struct(
+            *(facet[name].alias(column) for column, name in texts.items()),
+            invariants.alias("invariants"),
+            thresholds.alias("materiality_thresholds"),
+        ),
+    )
+
+
+def _entries(text: Column) -> Column:
+    """The members of a JSON object, sorted by name; null where the text is none."""
+    return F.array_sort(F.map_entries(F.from_json(text, "MAP<STRING, STRING>")))
 
 
 def _count(text: Column) -> Column:

@@ -27,9 +27,9 @@ from lineproof.streaming.checkpoint import (
 )
 from lineproof.streaming.failures import explain
 from lineproof.streaming.store import Store, Table
-from lineproof.streaming.tables import archive, dead_letters, lineage_events, runs
+from lineproof.streaming.tables import archive, certificates, dead_letters, lineage_events, runs
 
-CURATED = (dead_letters, lineage_events, runs)
+CURATED = (dead_letters, lineage_events, runs, certificates)
 """The modules of the curated tables, in the order a batch is written to them."""
 
 TABLES: tuple[Table, ...] = (archive.TABLE, *(module.TABLE for module in CURATED))

@@ -13,6 +13,14 @@ from lineproof.streaming import decode
 from lineproof.streaming.facts import with_facts
 from lineproof.streaming.store import Table
 
+CERTIFICATE = (
+    "certificate_id: STRING, algorithm: STRING, source_state_hash: STRING, target_state_hash: STRING, "
+    "contract_version: STRING, timestamp: STRING, run_id: STRING, previous_hash: STRING, chain_hash: STRING, "
+    "invariants: ARRAY<STRUCT<name: STRING, passed: BOOLEAN>>, "
+    "materiality_thresholds: ARRAY<STRUCT<name: STRING, value: STRING>>"
+)
+"""A fidelity certificate as its event carries it: texts as they were hashed."""
+
 TABLE = Table(
     name="archive",
     comment="Every record of the topic as it came, and the facts decoded from it once. Append only.",
@@ -44,6 +52,7 @@ TABLE = Table(
         "error_message STRING",
         "ledger STRUCT<input_count: BIGINT, processed_count: BIGINT, filtered_count: BIGINT, errored_count: BIGINT, "
         "declared_balanced: BOOLEAN>",
+        f"certificate STRUCT<{CERTIFICATE}>",
         "emitter_id STRING",
         "sequence BIGINT COMMENT 'counts the events of one emitter_id from 0'",
         "trace_id STRING",

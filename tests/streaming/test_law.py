@@ -1,7 +1,6 @@
 """The law: any permutation, duplication, delay or split of the same events gives the same tables (R41, R50)."""
 
 import tempfile
-from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import Any
 
@@ -10,17 +9,14 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import DataFrame, SparkSession
 
-from lineproof.streaming.batch import batch_of
-from lineproof.streaming.job import CURATED, TABLES
-from lineproof.streaming.store import Store
 from lineproof.streaming.tables import archive, dead_letters, lineage_events, runs
 from tests import model
 from tests.histories import GARBAGE, arrival
+from tests.streaming.curated import curated
 from tests.streaming.records import records
 
 # An example is a Spark job over many histories: a failing one is told run by run, not shrunk.
 SPARK_SIZED = settings(deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
-Batches = Sequence[Sequence[bytes | None]]
 
 
 def rows(frame: DataFrame, key: str) -> dict[str, dict[str, Any]]:
@@ -36,25 +32,6 @@ def in_utc(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: in_utc(member) for name, member in value.items()}
     return value.astimezone(timezone.utc) if isinstance(value, datetime) else value
-
-
-def curated(spark: SparkSession, root: str, batches: Batches) -> Store:
-    """Tables fed batch by batch, as curate does it."""
-    store = Store(spark, root)
-    for table in TABLES:
-        store.create(table)
-    offset = 0
-    for number, values in enumerate(batches):
-        arrived = archive.archive(records(spark, values, offset), {})
-        Store(spark, root, "ingest", number).append(archive.TABLE, arrived)
-        facts = store.read(archive.TABLE).where(f"offset >= {offset}").select(*archive.NARROW)
-        offset += len(values)
-        written = Store(spark, root, "curate", number)
-        for _ in range(2 if number == 1 else 1):  # once more, as after a crash before the checkpoint was written
-            with batch_of(facts, written, {}) as batch:
-                for module in CURATED:
-                    module.write(batch, written)
-    return store
 
 
 @settings(SPARK_SIZED, max_examples=2)

@@ -76,6 +76,22 @@ def test_what_an_endpoint_refuses_for_now_is_sent_again_in_order(deliver: Delive
     assert delivery.stats.errors == 4
 
 
+def test_what_was_delivered_behind_a_failure_is_not_sent_again(deliver: Deliver, endpoint: Endpoint) -> None:
+    refusals = iter(range(3))
+
+    class Unfair(Sender):
+        def attempt(self, record: Record, entry: Entry) -> Outcome:
+            if record.key == b"unlucky" and next(refusals, None) is not None:
+                return Outcome(Verdict.RETRY, entry)
+            return super().attempt(record, entry)
+
+    delivery = deliver(Unfair)
+    expected = publish(delivery, 1, b"unlucky") | publish(delivery, 5, b"lucky")
+    assert delivery.flush(PATIENCE_S)
+    endpoint.assert_has(expected)
+    assert len(endpoint.taken) == 6
+
+
 def test_acknowledgements_may_come_in_any_order(deliver: Deliver, endpoint: Endpoint, tmp_path: Path) -> None:
     class Backwards(Sender):
         def poll(self, timeout_s: float) -> list[Outcome]:

@@ -1,5 +1,6 @@
 """The spool: what is in it survives crashes, torn writes, spoilt bytes and full disks (R12)."""
 
+import fcntl
 import logging
 import shutil
 import signal
@@ -201,9 +202,11 @@ from lineproof.producers.spool import Spool
 resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
 spool = Spool(Path(sys.argv[1]), 2**30)
 print([spool.append(Record(b"", b"x" * size)) for size in (900, 900, 900, 900, 900, 900, 6000, 900)], spool.lost)
+print(spool.pending_bytes)
 """
     done = subprocess.run([sys.executable, "-c", script, str(root)], capture_output=True, text=True, check=True)
-    assert done.stdout.split("] ") == [f"[{'True, ' * 6}False, True", "1\n"]
+    kept = 7 * len(framed(Record(b"", b"x" * 900)))
+    assert done.stdout == f"[{'True, ' * 6}False, True] 1\n{kept}\n"
     assert "bytes could be written" in done.stderr
     new = heir(root)
     assert [len(record.value) for record in rest(new)] == [900] * 7
@@ -302,6 +305,24 @@ for _ in range(20):
     assert list(root.iterdir()) == []
 
 
+def test_a_life_that_is_removed_while_it_is_adopted_is_nobody_s(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    orphan(root, framed(RECORDS[0]))
+    flock = fcntl.flock
+
+    def too_late(lock: int, operation: int) -> None:
+        monkeypatch.undo()
+        for file in root.rglob("*.*"):
+            file.unlink()
+        next(root.rglob("lock")).unlink()
+        flock(lock, operation)
+
+    monkeypatch.setattr(fcntl, "flock", too_late)
+    new = heir(root)
+    assert not new.unread
+    new.adopt()
+    assert list(root.iterdir()) == []
+
+
 def test_half_made_lives_are_removed_and_strangers_are_not(root: Path) -> None:
     (root / str(uuid.uuid4())).mkdir(parents=True)
     (root / "photos").mkdir()
@@ -335,6 +356,24 @@ def test_a_signal_handler_may_append_while_its_thread_appends(root: Path, small_
     assert [record.value for record in found if record.key == b"thread"] == [b"%d" % n for n in range(appended)]
     assert len({record.value for record in found if record.key == b"handler"}) == interruptions
     assert busy.lost == 0
+
+
+def test_an_append_that_interrupts_another_leaves_its_file_alone(
+    root: Path, small_segments: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    busy = filled(root, RECORDS[:1])
+    append_whole = segments.append_whole
+
+    def interrupted(descriptor: int, data: bytes) -> None:
+        monkeypatch.setattr(segments, "append_whole", append_whole)
+        for _ in range(3):
+            busy.append(Record(b"handler", b"x" * 1000))
+        append_whole(descriptor, data)
+
+    monkeypatch.setattr(segments, "append_whole", interrupted)
+    busy.append(RECORDS[1])
+    assert len(list(root.rglob("*.segment"))) == 1
+    assert [record.key for record in rest(busy)] == [b"key 0", b"handler", b"handler", b"handler", b"key 1"]
 
 
 def test_what_waits_is_put_on_the_disk_itself(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

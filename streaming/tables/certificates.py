@@ -1,0 +1,97 @@
+"""`certificates`: every distinct certificate that any event carried, with its hash computed again.
+
+A certificate is all that it says, its own hash included: a copy that was altered is another row beside the genuine one.
+Every column is a function of the certificate, so that the table is a set. How certificates hang together is the view
+`certificate_checks`: it changes when a missing link arrives.
+"""
+
+from collections.abc import Callable
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from lineproof.streaming.batch import Batch
+from lineproof.streaming.store import Store, Table
+
+TABLE = Table(
+    name="certificates",
+    comment="Every distinct fidelity certificate, with its hash computed again.",
+    schema=(
+        "certificate_key STRING COMMENT 'SHA-256 over all that the certificate says'",
+        "certificate_id STRING",
+        "run_id STRING",
+        "issued_at TIMESTAMP COMMENT 'the timestamp as a time; null if it is none'",
+        "chain_hash STRING COMMENT 'as the certificate says'",
+        "computed_hash STRING COMMENT 'as it should be; null if something is missing'",
+        "previous_hash STRING",
+        "algorithm STRING",
+        "source_state_hash STRING",
+        "target_state_hash STRING",
+        "contract_version STRING",
+        "timestamp STRING COMMENT 'as it was hashed'",
+        "invariants ARRAY<STRUCT<name: STRING, passed: BOOLEAN>>",
+        "materiality_thresholds ARRAY<STRUCT<name: STRING, value: STRING>>",
+    ),
+)
+
+DOMAIN = "lineproof/certificate"
+
+
+def certificates(events: DataFrame) -> DataFrame:
+    """Rows of `certificates` from the facts of events."""
+    certificate = F.col("certificate")
+    return (
+        events.where(certificate.isNotNull())
+        .select(F.sha2(F.to_json(certificate), 256).alias("certificate_key"), certificate)
+        .dropDuplicates(["certificate_key"])
+        .select("certificate_key", "certificate.*")
+        .withColumns(
+            {"computed_hash": chain_hash(F.col), "issued_at": F.col("timestamp").try_cast("timestamp")},
+        )
+        .select(*TABLE.columns)
+    )
+
+
+def chain_hash(column: Callable[[str], Column]) -> Column:
+    """The hash that `lineproof.producers.certificates.chain_hash` computes, over the same bytes."""
+    invariants, thresholds = column("invariants"), column("materiality_thresholds")
+    parts = [
+        *(F.lit(DOMAIN), column("algorithm"), column("certificate_id")),
+        *(column("source_state_hash"), column("target_state_hash"), column("contract_version")),
+    ]
+    tail = [column("timestamp"), column("run_id"), column("previous_hash")]
+    passed = F.transform(
+        invariants,
+        lambda one: F.concat(
+            _prefixed(one["name"]),
+            _prefixed(F.when(one["passed"], "pass").when(~one["passed"], "fail")),
+        ),
+    )
+    limits = F.transform(thresholds, lambda one: F.concat(_prefixed(one["name"]), _prefixed(one["value"])))
+    text = F.concat(
+        *map(_prefixed, parts),
+        _prefixed(F.size(invariants).cast("string")),
+        _joined(passed),
+        _prefixed(F.size(thresholds).cast("string")),
+        _joined(limits),
+        *map(_prefixed, tail),
+    )
+    return F.sha2(text, 256)
+
+
+def write(batch: Batch, store: Store) -> None:
+    """Add the batch's certificates that the table does not have."""
+    if batch.certificates == 0:
+        return
+    known = store.read(TABLE).select("certificate_key")
+    store.append(TABLE, certificates(batch.events).join(known, "certificate_key", "left_anti"))
+
+
+def _prefixed(text: Column) -> Column:
+    """`LENGTH:TEXT`, with the length in bytes."""
+    return F.concat(F.octet_length(text).cast("string"), F.lit(":"), text)
+
+
+def _joined(texts: Column) -> Column:
+    """All texts in a row; null where one of them is, which `concat_ws` alone would pass over."""
+    return F.when(~F.exists(texts, lambda one: one.isNull()), F.array_join(texts, ""))

@@ -1,0 +1,124 @@
+"""Certificates: hashed again in Spark as in Python, and judged alike in any order of arrival (R45)."""
+
+import json
+import uuid
+from dataclasses import asdict, replace
+from pathlib import Path
+from random import Random
+
+from pyspark.sql import SparkSession
+
+from lineproof.producers.certificates import GENESIS, Certificate, Fault, chain_hash, faults
+from lineproof.producers.document import document_of
+from lineproof.producers.facets import CdmeFidelityCertificateRunFacet
+from lineproof.settings import Settings
+from lineproof.sql import Tables
+from lineproof.verify import verify_table
+from tests.certificates import draft
+from tests.events import document
+from tests.streaming.curated import curated, view
+
+SEED = 1
+TEXTS = ("plain", "ünïcödé ✓", "3:abc", "", " blank ", 'quote " and \\ and \n', "😀")
+
+
+def chain(chance: Random, length: int) -> list[Certificate]:
+    made: list[Certificate] = []
+    for number in range(length):
+        one = replace(
+            draft(chance.getrandbits(32)),
+            source_state_hash=chance.choice(TEXTS),
+            contract_version=chance.choice(TEXTS),
+            invariants={text or "empty": chance.random() < 0.5 for text in chance.sample(TEXTS, chance.randint(0, 4))},
+            materiality_thresholds={text: chance.choice(TEXTS) for text in chance.sample(TEXTS, chance.randint(0, 4))},
+            timestamp=f"2026-01-31T10:00:{number:02}Z",
+            previous_hash=made[-1].chain_hash if made else GENESIS,
+        )
+        made.append(one.sealed())
+    return made
+
+
+def story(chance: Random) -> list[Certificate]:
+    """Chains with links that are missing, altered, forked, out of order and of another algorithm."""
+    told: list[Certificate] = []
+    for _ in range(12):
+        links = chain(chance, 12)
+        told += links[:-1] if chance.random() < 0.3 else links
+        victim = chance.choice(links[1:-1])
+        match chance.randint(0, 5):
+            case 0:
+                told.remove(victim)
+            case 1:
+                told[told.index(victim)] = replace(victim, target_state_hash="changed")
+            case 2:
+                told.append(replace(victim, contract_version="another").sealed())
+            case 3:
+                told.append(replace(victim, algorithm="md5", certificate_id="odd").sealed())
+            case 4:
+                early = replace(draft(1), timestamp="2020-01-01T00:00:00Z", previous_hash=links[-1].chain_hash)
+                told += [early.sealed(), *([] if links[-1] in told else [links[-1]])]
+            case _:
+                told.append(replace(victim, run_id="copied elsewhere"))
+    return told
+
+
+def event(certificate: Certificate, key: str = "cdme_fidelityCertificate") -> bytes:
+    facet = document_of(CdmeFidelityCertificateRunFacet.from_certificate(certificate))
+    run = {"runId": str(uuid.uuid4()), "facets": {key: facet}}
+    return json.dumps(document(run=run), ensure_ascii=False).encode()
+
+
+def content(certificate: Certificate) -> str:
+    return json.dumps(asdict(certificate), sort_keys=True)
+
+
+def test_hashes_and_verdicts_are_those_of_the_offline_verifier(spark: SparkSession, tmp_path: Path) -> None:
+    chance = Random(SEED)
+    told = list({content(one): one for one in story(chance)}.values())
+    keys = ["cdme_fidelityCertificate", "cdme.fidelityCertificate"]
+    values = [event(one, chance.choice(keys)) for one in [*told, *chance.choices(told, k=len(told) // 3)]]
+    values += [event(replace(told[0], certificate_id="broken")).replace(b'"algorithm"', b'"algorythm"')]
+    values += [event(replace(told[0], certificate_id="list")).replace(b'"invariants": {', b'"invariants": [], "x": {')]
+    chance.shuffle(values)
+    cut = len(values) // 2
+    store = curated(spark, str(tmp_path), [values[:cut], values[cut:]])
+
+    expected = {
+        content(one): (chain_hash(one), fault.value if fault else "genuine")
+        for one, fault in zip(told, faults(told), strict=True)
+    }
+    by_spark = [row.asDict(recursive=True) for row in view(spark, store, "certificate_checks").collect()]
+    answer = Tables(str(tmp_path)).query("SELECT * FROM certificate_checks")
+    by_duckdb = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+    for checked in (by_spark, by_duckdb):
+        odd = {row["certificate_id"]: row["verdict"] for row in checked if row["certificate_id"] in ("broken", "list")}
+        assert odd == {"broken": "unknown algorithm", "list": "altered"}
+        found = {
+            content(as_certificate(row)): (row["computed_hash"], row["verdict"])
+            for row in checked
+            if row["certificate_id"] not in odd
+        }
+        assert found == expected
+
+
+def test_every_fault_occurs_in_the_story() -> None:
+    assert set(faults(story(Random(SEED)))) == {None, *Fault} - {Fault.TRUNCATED}
+
+
+def as_certificate(row: dict[str, object]) -> Certificate:
+    members = {name: row[name] for name in Certificate.__dataclass_fields__}
+    invariants = {one["name"]: one["passed"] for one in row["invariants"]}  # type: ignore[attr-defined]
+    thresholds = {one["name"]: one["value"] for one in row["materiality_thresholds"]}  # type: ignore[attr-defined]
+    return Certificate(**{**members, "invariants": invariants, "materiality_thresholds": thresholds})  # type: ignore[arg-type]
+
+
+def test_a_gap_settles_when_the_missing_link_arrives(spark: SparkSession, tmp_path: Path) -> None:
+    links = chain(Random(3), 5)
+    late = links.pop(2)
+    assert faults(links) == [None, None, Fault.GAP, None]
+    curated(spark, str(tmp_path), [[event(one) for one in links], [event(late)]])
+    verdicts = Tables(str(tmp_path)).query("SELECT DISTINCT verdict FROM certificate_checks").rows
+    assert verdicts == [("genuine",)]
+    settings = Settings(tables=str(tmp_path))
+    assert verify_table(settings, links[-1].chain_hash).holds
+    assert "truncated" in verify_table(settings, "0" * 63 + "1").text
