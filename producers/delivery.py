@@ -14,10 +14,10 @@ import weakref
 from collections.abc import Callable
 from types import FrameType
 
-from lineproof.producers.complaints import Complaints
-from lineproof.producers.courier import POLL_S, Counts, Courier
-from lineproof.producers.frames import Record
-from lineproof.producers.spool import Spool
+from lineproof.producers.spooling.complaints import Complaints
+from lineproof.producers.spooling.courier import POLL_S, Counts, Courier
+from lineproof.producers.spooling.frames import Record
+from lineproof.producers.spooling.spool import Spool
 from lineproof.producers.transports.base import Sender, Stats
 from lineproof.schemas.envelope import Envelope
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from lineproof.producers.delivery import Delivery
-from lineproof.producers.frames import Record
-from lineproof.producers.life import Entry
+from lineproof.producers.spooling.frames import Record
+from lineproof.producers.spooling.life import Entry
 from lineproof.producers.transports.base import EndpointUnavailable, Outcome, Verdict
 from lineproof.schemas.envelope import Envelope, decode
 from tests.events import payload, sealed

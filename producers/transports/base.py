@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, Protocol
 
-from lineproof.producers.frames import Record
-from lineproof.producers.life import Entry
+from lineproof.producers.spooling.frames import Record
+from lineproof.producers.spooling.life import Entry
 from lineproof.schemas.envelope import Envelope
 from lineproof.schemas.errors import LineproofError
 

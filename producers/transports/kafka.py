@@ -9,9 +9,9 @@ from typing import Any
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from lineproof.producers.delivery import Delivery
-from lineproof.producers.frames import Record
-from lineproof.producers.life import Entry
-from lineproof.producers.spool import Spool
+from lineproof.producers.spooling.frames import Record
+from lineproof.producers.spooling.life import Entry
+from lineproof.producers.spooling.spool import Spool
 from lineproof.producers.transports.base import EndpointUnavailable, Outcome, Verdict
 from lineproof.schemas.envelope import MAX_RECORD_BYTES
 from lineproof.schemas.errors import LineproofError

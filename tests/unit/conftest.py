@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lineproof.producers.delivery import Delivery
-from lineproof.producers.spool import Spool
+from lineproof.producers.spooling.spool import Spool
 from tests.delivery import Deliver, Endpoint, Hanging, Sender
 
 

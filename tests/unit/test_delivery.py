@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lineproof.producers import courier
-from lineproof.producers.frames import Record
-from lineproof.producers.life import Entry
+from lineproof.producers.spooling import courier
+from lineproof.producers.spooling.frames import Record
+from lineproof.producers.spooling.life import Entry
 from lineproof.producers.transports.base import EndpointUnavailable, Outcome, Verdict
 from lineproof.producers.transports.kafka import InvalidKafkaOptions, kafka_transport
 from lineproof.schemas.envelope import decode

@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from lineproof.producers import delivery as module
 from lineproof.producers.delivery import Delivery
-from lineproof.producers.spool import Spool
+from lineproof.producers.spooling.spool import Spool
 from tests.delivery import Away, Endpoint, Hanging, Sender, numbered
 
 directory = Path(sys.argv[1])

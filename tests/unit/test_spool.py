@@ -14,9 +14,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from lineproof.producers import complaints, segments, spool
-from lineproof.producers.frames import Record, framed
-from lineproof.producers.spool import Spool, SpoolUnusable
+from lineproof.producers.spooling import complaints, segments, spool
+from lineproof.producers.spooling.frames import Record, framed
+from lineproof.producers.spooling.spool import Spool, SpoolUnusable
 
 PLENTY = 2**30
 RECORDS = [Record(b"key %d" % number, bytes(range(60)) * (number + 1)) for number in range(3)]
@@ -197,8 +197,8 @@ def test_a_file_that_can_grow_no_more_is_followed_by_another(root: Path) -> None
     script = """
 import resource, sys
 from pathlib import Path
-from lineproof.producers.frames import Record
-from lineproof.producers.spool import Spool
+from lineproof.producers.spooling.frames import Record
+from lineproof.producers.spooling.spool import Spool
 resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
 spool = Spool(Path(sys.argv[1]), 2**30)
 print([spool.append(Record(b"", b"x" * size)) for size in (900, 900, 900, 900, 900, 900, 6000, 900)], spool.lost)
@@ -281,7 +281,7 @@ def test_no_two_processes_adopt_the_same_life(root: Path) -> None:
     script = """
 import sys
 from pathlib import Path
-from lineproof.producers.spool import Spool
+from lineproof.producers.spooling.spool import Spool
 spool = Spool(Path(sys.argv[1]), 2**30)
 print("ready", flush=True)
 sys.stdin.readline()

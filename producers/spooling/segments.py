@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from lineproof.producers.frames import Record, frames
+from lineproof.producers.spooling.frames import Record, frames
 
 SEGMENT_BYTES = 4 * 2**20
 _NAMES = f"{'[0-9]' * 8}.segment"

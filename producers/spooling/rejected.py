@@ -5,8 +5,8 @@ import json
 from datetime import datetime, timezone
 from pathlib import Path
 
-from lineproof.producers.frames import Record
-from lineproof.producers.segments import append_whole
+from lineproof.producers.spooling.frames import Record
+from lineproof.producers.spooling.segments import append_whole
 
 
 class RejectedFile:

@@ -8,12 +8,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 
-from lineproof.producers.complaints import Complaints
-from lineproof.producers.life import BREATH_S, Entry
-from lineproof.producers.rejected import RejectedFile
-from lineproof.producers.spool import Spool
+from lineproof.producers.spooling.complaints import Complaints
+from lineproof.producers.spooling.life import BREATH_S, Entry
+from lineproof.producers.spooling.rejected import RejectedFile
+from lineproof.producers.spooling.spool import Spool
+from lineproof.producers.spooling.window import Window
 from lineproof.producers.transports.base import Outcome, Sender, Verdict
-from lineproof.producers.window import Window
 
 log = logging.getLogger(__name__)
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from openlineage.client.uuid import generate_new_uuid
 
-from lineproof.producers.frames import Record
-from lineproof.producers.position import PositionFile
-from lineproof.producers.segments import Place, Segments
+from lineproof.producers.spooling.frames import Record
+from lineproof.producers.spooling.position import PositionFile
+from lineproof.producers.spooling.segments import Place, Segments
 
 BREATH_S = 0.0001
 """A pause that lets a waiting thread have the interpreter; a shorter one is over before that thread is awake."""

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from zlib import crc32
 
-from lineproof.producers.segments import Place
+from lineproof.producers.spooling.segments import Place
 
 _PLACE = struct.Struct(">QQ")
 _CHECKSUM = struct.Struct(">I")

@@ -2,9 +2,9 @@
 
 from collections import deque
 
-from lineproof.producers.frames import Record
-from lineproof.producers.life import Entry
-from lineproof.producers.spool import Spool
+from lineproof.producers.spooling.frames import Record
+from lineproof.producers.spooling.life import Entry
+from lineproof.producers.spooling.spool import Spool
 
 
 class Window:
