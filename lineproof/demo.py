@@ -37,7 +37,7 @@ from lineproof.streaming.job import Progress as BatchProgress
 
 TO_TRY = (
     "SELECT job_name, count(*) AS runs, round(avg(duration_ms)) AS mean_ms FROM runs GROUP BY 1 ORDER BY 1",
-    "SELECT run_id, job_name, ledger_difference, ledger FROM runs WHERE ledger_verdict <> 'balanced'",
+    "SELECT verdict, count(*) AS certificates FROM certificate_checks GROUP BY 1",
     "SELECT event->>'$.run.facets.example_team.team' AS team, job_name FROM lineage_events WHERE team IS NOT NULL",
 )
 
@@ -140,14 +140,7 @@ def _show(settings: Settings, sent: Sent, in_topic: int, seconds: float) -> bool
     show(runs.columns, runs.rows)
 
     out.rule("Violations")
-    violations = tables.query(
-        """
-        SELECT run_id, job_name AS job, ledger_verdict AS verdict, ledger.input_count AS input,
-               ledger.processed_count AS processed, ledger.filtered_count AS filtered,
-               ledger.errored_count AS errored, ledger_difference AS difference
-        FROM runs WHERE ledger_verdict <> 'balanced' ORDER BY 1
-        """
-    )
+    violations = tables.query("SELECT kind, verdict, subject, detail FROM violations ORDER BY ALL")
     show(violations.columns, violations.rows)
 
     out.rule("Dead letters")

@@ -11,7 +11,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import TableNotFoundError
 
 from lineproof.schemas.errors import LineproofError
-from lineproof.streaming.views import NEEDS, views
+from lineproof.streaming.views import VIEWS, view_sql, views_in
 
 
 class QueryError(LineproofError):
@@ -81,8 +81,8 @@ class Tables:
             connection.execute("SET TimeZone = 'UTC'")
             for name, table in tables.items():
                 connection.register(name, table.to_pyarrow_dataset())
-            for name, view in views(tables):
-                connection.execute(f"CREATE VIEW {name} AS {view}")
+            for name in views_in(sql):
+                connection.execute(f"CREATE VIEW {name} AS {view_sql(name)}")
             # By Arrow, because DuckDB's own rows need another library for times with a zone.
             relation = connection.sql(sql, params=list(parameters))
             if relation is None:
@@ -92,7 +92,7 @@ class Tables:
         except duckdb.Error as error:
             raise QueryError(
                 f"The query failed: {str(error).strip()}",
-                f"The tables are {', '.join(tables)}; the views {', '.join(NEEDS)}.",
+                f"The tables are {', '.join(tables)}; the views {', '.join(VIEWS)}.",
             ) from error
         finally:
             connection.close()

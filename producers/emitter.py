@@ -4,7 +4,6 @@ What is wrong with a definition raises where it is defined. Emission never raise
 cannot be sent as it is, is logged and counted. Only `strict` makes it raise.
 """
 
-import json
 import logging
 import os
 import threading
@@ -23,6 +22,7 @@ from lineproof.producers.chain import Chain
 from lineproof.producers.dataset_names import DatasetName
 from lineproof.producers.decorator import Function, decorated
 from lineproof.producers.delivery import on_terminate
+from lineproof.producers.document import payload_of
 from lineproof.producers.events import Document, EventBuilder, Facets, Job, documentation_facet
 from lineproof.producers.lineage_mode import LineageMode
 from lineproof.producers.naming import check_job_name
@@ -37,8 +37,6 @@ from lineproof.schemas.openlineage import Event, InvalidEvent, event_of, parse
 log = logging.getLogger(__name__)
 
 PRODUCER = "urn:lineproof:emitter:0.1.0"
-
-_JSON = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",", ":"))
 
 _emitters: "weakref.WeakSet[Emitter]" = weakref.WeakSet()
 
@@ -163,8 +161,7 @@ class Emitter:
         for problem in self._registry.problems(document):
             self.refuse(InvalidEvent(f"The facet {problem}. It was not sent.", "Correct the facet."))
             problem.group.pop(problem.key, None)
-        payload = _JSON.encode(document).encode()
-        self._send(event_of(document, payload), trace_id)
+        self._send(event_of(document, payload_of(document)), trace_id)
 
     def publish_json(self, payload: bytes) -> None:
         """Publish an event that somebody else made, byte for byte; raises InvalidEvent where it is none."""

@@ -70,11 +70,11 @@ def event_of(document: Any, payload: bytes) -> Event:
             "Not an OpenLineage event: it has neither a run, nor a dataset, nor a job.",
             "Publish run, dataset or job events only.",
         )
-    problems = [
-        f"{'.'.join(map(str, problem.instance_path)) or 'the event'}: {problem.message}"
-        for problem in _VALIDATORS[kind].iter_errors(document)
-    ]
-    if problems:
+    if not _VALIDATORS[kind].is_valid(document):
+        problems = [
+            f"{'.'.join(map(str, problem.instance_path)) or 'the event'}: {problem.message}"
+            for problem in _VALIDATORS[kind].iter_errors(document)
+        ]
         raise InvalidEvent(
             f"Not a valid OpenLineage {kind.lower()} event: {'; '.join(problems[:3])}.",
             "Compare the event with the OpenLineage specification 2-0-2.",

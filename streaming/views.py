@@ -3,20 +3,24 @@
 One file of SQL a view, in words that DuckDB and Spark SQL both understand.
 """
 
-from collections.abc import Collection, Iterator
 from importlib.resources import files
 
-NEEDS = {
-    "certificate_checks": ("certificates",),
-    "emitter_gaps": ("archive",),
-    "ledger_checks": ("runs",),
-    "violations": ("archive", "certificates", "runs"),
-}
-"""The views, and the tables that each is made of; a view comes after those it is made of."""
+VIEWS = ("certificate_checks", "emitter_gaps", "ledger_checks", "violations")
+"""Their names, each after those it is made of."""
 
 
-def views(tables: Collection[str]) -> Iterator[tuple[str, str]]:
-    """The names and queries of the views that can be made of these tables."""
-    for name, needed in NEEDS.items():
-        if all(table in tables for table in needed):
-            yield name, files("lineproof.streaming").joinpath(f"views_sql/{name}.sql").read_text()
+def view_sql(name: str) -> str:
+    """The query that a view stands for."""
+    return files("lineproof.streaming").joinpath(f"views_sql/{name}.sql").read_text()
+
+
+def views_in(sql: str) -> list[str]:
+    """The views that a query names, and those that they are made of, in the order in which they can be made."""
+    wanted: set[str] = set()
+    texts = [sql]
+    while texts:
+        text = texts.pop().lower()
+        new = {name for name in VIEWS if name in text} - wanted
+        wanted |= new
+        texts += [view_sql(name) for name in new]
+    return [name for name in VIEWS if name in wanted]

@@ -8,7 +8,7 @@ from lineproof.streaming.batch import batch_of
 from lineproof.streaming.job import CURATED, TABLES
 from lineproof.streaming.store import Store
 from lineproof.streaming.tables import archive
-from lineproof.streaming.views import views
+from lineproof.streaming.views import view_sql, views_in
 from tests.streaming.records import records
 
 Batches = Sequence[Sequence[bytes | None]]
@@ -37,6 +37,6 @@ def view(spark: SparkSession, store: Store, name: str) -> DataFrame:
     """A view over the tables, by Spark."""
     for table in TABLES:
         store.read(table).createOrReplaceTempView(table.name)
-    for other, sql in views([table.name for table in TABLES]):
-        spark.sql(sql).createOrReplaceTempView(other)
+    for one in views_in(name):
+        spark.sql(view_sql(one)).createOrReplaceTempView(one)
     return spark.table(name)

@@ -11,9 +11,7 @@ from pyspark.sql import SparkSession
 from lineproof.producers.certificates import GENESIS, Certificate, Fault, chain_hash, faults
 from lineproof.producers.document import document_of
 from lineproof.producers.facets import CdmeFidelityCertificateRunFacet
-from lineproof.settings import Settings
 from lineproof.sql import Tables
-from lineproof.verify import verify_table
 from tests.certificates import draft
 from tests.events import document
 from tests.streaming.curated import curated, view
@@ -110,15 +108,3 @@ def as_certificate(row: dict[str, object]) -> Certificate:
     invariants = {one["name"]: one["passed"] for one in row["invariants"]}  # type: ignore[attr-defined]
     thresholds = {one["name"]: one["value"] for one in row["materiality_thresholds"]}  # type: ignore[attr-defined]
     return Certificate(**{**members, "invariants": invariants, "materiality_thresholds": thresholds})  # type: ignore[arg-type]
-
-
-def test_a_gap_settles_when_the_missing_link_arrives(spark: SparkSession, tmp_path: Path) -> None:
-    links = chain(Random(3), 5)
-    late = links.pop(2)
-    assert faults(links) == [None, None, Fault.GAP, None]
-    curated(spark, str(tmp_path), [[event(one) for one in links], [event(late)]])
-    verdicts = Tables(str(tmp_path)).query("SELECT DISTINCT verdict FROM certificate_checks").rows
-    assert verdicts == [("genuine",)]
-    settings = Settings(tables=str(tmp_path))
-    assert verify_table(settings, links[-1].chain_hash).holds
-    assert "truncated" in verify_table(settings, "0" * 63 + "1").text
