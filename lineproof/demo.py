@@ -5,7 +5,6 @@ import shutil
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from rich.progress import (
     BarColumn,
@@ -26,7 +25,7 @@ from lineproof.producers.pipelines.runner import PIPELINES, run_pipelines
 from lineproof.producers.transports.composite import CompositeTransport
 from lineproof.producers.transports.memory import MemoryTransport
 from lineproof.quality.accounts import Entry, entries
-from lineproof.sample_noise import noise
+from lineproof.sample_noise import Sent, noise
 from lineproof.schemas.errors import LineproofError
 from lineproof.schemas.reasons import Reason
 from lineproof.services import Service, refuse_if_running
@@ -48,20 +47,6 @@ RESEND_EVERY = 5
 
 class DemoFailed(LineproofError):
     """The demo stopped half way."""
-
-
-@dataclass(frozen=True)
-class Sent:
-    """How many records the demo put on the topic, to compare with what comes out."""
-
-    events: int
-    resent: int
-    broken: int
-
-    @property
-    def records(self) -> int:
-        """All records on the topic."""
-        return self.events + self.resent + self.broken
 
 
 def demo(settings: Settings) -> bool:

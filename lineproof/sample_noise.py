@@ -24,6 +24,20 @@ class Noise:
     broken: list[Record]
 
 
+@dataclass(frozen=True)
+class Sent:
+    """How many records were put on a topic, to compare with what comes out."""
+
+    events: int
+    resent: int
+    broken: int
+
+    @property
+    def records(self) -> int:
+        """All records on the topic."""
+        return self.events + self.resent + self.broken
+
+
 def noise() -> Noise:
     """New runs each time, with the same oddities."""
     now = datetime.now(timezone.utc)

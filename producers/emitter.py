@@ -25,7 +25,7 @@ from lineproof.producers.delivery import on_terminate
 from lineproof.producers.document import payload_of
 from lineproof.producers.events import Document, EventBuilder, Facets, Job, documentation_facet
 from lineproof.producers.lineage_mode import LineageMode
-from lineproof.producers.naming import check_job_name
+from lineproof.producers.naming import NamespaceMode, check_job_name, check_namespace
 from lineproof.producers.run import Run
 from lineproof.producers.sanitise import sanitise
 from lineproof.producers.transports.base import Stats, Transport
@@ -73,6 +73,8 @@ class Emitter:
         telemetry_off: Collection[str] = (),
         strict: bool = False,
     ) -> None:
+        if namespace:  # who only passes on the events of others has none
+            check_namespace(namespace, NamespaceMode.DATA_MESH if "." in namespace else NamespaceMode.SIMPLE)
         self.strict = strict
         self._chain = chain
         self.telemetry_off = telemetry_off

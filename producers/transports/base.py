@@ -52,6 +52,23 @@ class Transport(Protocol):
         """What became of the events so far."""
 
 
+class AtOnce:
+    """The part of a transport that is done with an event when `publish` returns: nothing ever waits."""
+
+    fallback: str | None = None
+
+    def flush(self, timeout_s: float) -> bool:  # noqa: ARG002
+        """Nothing waits."""
+        return True
+
+    def close(self, timeout_s: float) -> bool:  # noqa: ARG002
+        """Nothing waits."""
+        return True
+
+    def confirm(self, timeout_s: float) -> None:
+        """What is done at once says so at once."""
+
+
 class Verdict(Enum):
     """What an endpoint makes of a record."""
 

@@ -6,16 +6,14 @@ import sys
 from abc import abstractmethod
 from pathlib import Path
 
-from lineproof.producers.transports.base import EndpointUnavailable, Stats
+from lineproof.producers.transports.base import AtOnce, EndpointUnavailable, Stats
 from lineproof.schemas.envelope import Envelope
 
 log = logging.getLogger(__name__)
 
 
-class _LinesTransport:
+class _LinesTransport(AtOnce):
     """Writes each event at once, so that nothing ever waits."""
-
-    fallback: str | None = None
 
     def __init__(self) -> None:
         self._taken = self._delivered = self._lost = 0
@@ -29,17 +27,6 @@ class _LinesTransport:
         except OSError as error:
             self._lost += 1
             log.error("A lineage event is lost: %s", error)  # noqa: TRY400
-
-    def flush(self, timeout_s: float) -> bool:  # noqa: ARG002
-        """Nothing waits."""
-        return True
-
-    def close(self, timeout_s: float) -> bool:  # noqa: ARG002
-        """Nothing waits."""
-        return True
-
-    def confirm(self, timeout_s: float) -> None:
-        """What writes at once says so at once."""
 
     @property
     def stats(self) -> Stats:

@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from confluent_kafka import Consumer
@@ -14,7 +13,7 @@ from lineproof.producers.dataset_names import DatasetName
 from lineproof.producers.datasets import input_dataset, output_dataset
 from lineproof.producers.emitter import Emitter
 from lineproof.producers.transports.memory import MemoryTransport
-from lineproof.sample_noise import noise
+from lineproof.sample_noise import Sent, noise
 from lineproof.settings import Settings
 from lineproof.sql import Tables
 from lineproof.streaming.job import Progress
@@ -32,19 +31,6 @@ def lineproof(*arguments: str, **environment: str) -> subprocess.CompletedProces
         check=False,
         env={**os.environ, **environment},
     )
-
-
-@dataclass(frozen=True)
-class Sent:
-    """How many records were put on the topic."""
-
-    events: int
-    resent: int
-    broken: int
-
-    @property
-    def records(self) -> int:
-        return self.events + self.resent + self.broken
 
 
 def publish(settings: Settings) -> Sent:

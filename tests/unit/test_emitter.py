@@ -23,16 +23,6 @@ from tests.events import payload
 from tests.transport import Memory
 
 
-@pytest.fixture
-def memory() -> Memory:
-    return Memory()
-
-
-@pytest.fixture
-def emitter(memory: Memory) -> Emitter:
-    return Emitter(memory, "tests")
-
-
 def test_envelopes_count_without_a_gap_and_know_their_payload(emitter: Emitter, memory: Memory) -> None:
     for _ in range(3):
         emitter.run("job").start()
@@ -142,6 +132,14 @@ def test_facets_of_the_user_are_checked_by_the_users_schema(memory: Memory, tmp_
     }
     with pytest.raises(InvalidEvent, match="acme_deployment"):
         emitter.run("job", facets={"acme_deployment": {"commit": 42}}).start()
+
+
+@pytest.mark.parametrize("namespace", ["im pact", "a.b.c", ".impact", "postgres://db"])
+def test_a_namespace_is_checked_again_where_it_is_used(memory: Memory, namespace: str) -> None:
+    """R14"""
+    with pytest.raises(InvalidName, match="namespace"):
+        Emitter(memory, namespace)
+    Emitter(memory, "social.impact-2_x")
 
 
 def test_a_name_that_changes_with_every_run_is_refused_where_it_is_defined(emitter: Emitter) -> None:

@@ -23,16 +23,6 @@ from tests.transport import Memory
 IN, OUT = DatasetName("db", "in"), DatasetName("db", "out")
 
 
-@pytest.fixture
-def memory() -> Memory:
-    return Memory()
-
-
-@pytest.fixture
-def emitter(memory: Memory) -> Emitter:
-    return Emitter(memory, "tests")
-
-
 def names(datasets: list[dict[str, Any]]) -> list[str]:
     return [dataset["name"] for dataset in datasets]
 

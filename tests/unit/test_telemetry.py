@@ -11,11 +11,6 @@ from tests.transport import Memory
 OUT, OTHER = DatasetName("db", "out"), DatasetName("db", "other")
 
 
-@pytest.fixture
-def memory() -> Memory:
-    return Memory()
-
-
 def test_steps_are_measured_by_rows_time_and_quality(memory: Memory) -> None:
     with Emitter(memory, "tests").run("job") as run:
         for part in (range(4), range(6)):
