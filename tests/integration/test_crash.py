@@ -5,15 +5,18 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import yaml
 
 from lineproof.settings import Settings
 from tests.integration.tools import RunJob, publish, snapshot
 
+pytestmark = pytest.mark.faults
+
 POINTS = [
     "after-archive",  # archived, not curated
     "before-runs",  # between two tables
-    "after-runs",  # all tables written, the checkpoint not
+    "after-certificates",  # all tables written, the checkpoint not
 ]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from confluent_kafka import Consumer
 
 from lineproof.kafka import Kafka
+from lineproof.producers.chain import Chain
 from lineproof.producers.dataset_names import DatasetName
 from lineproof.producers.datasets import input_dataset, output_dataset
 from lineproof.producers.emitter import Emitter
@@ -36,11 +37,14 @@ def lineproof(*arguments: str, **environment: str) -> subprocess.CompletedProces
 def publish(settings: Settings) -> Sent:
     """Put good runs, some of their events again, and the demo's noise on the topic."""
     captured = MemoryTransport()
-    emitter = Emitter(captured, "tests")
+    chain = Chain(settings.home / "certificates.jsonl")
+    emitter = Emitter(captured, "tests", chain=chain)
     for number in range(100):
         source = input_dataset(DatasetName("db", f"source-{number % 5}"), schema={"id": "bigint"})
         with emitter.run(f"job-{number % 5}", inputs=[source]) as run:
             run.progress(percent=50)
+            if number % 10 == 0:
+                run.certify(source_state_hash="s", target_state_hash="t", contract_version="1", invariants={"ok": True})
             run.ledger.book(read=number, processed=number - number // 10, filtered=number // 10)
             run.add_output(output_dataset(DatasetName("db", "target"), schema={"id": "bigint"}, row_count=number))
     added = noise()
@@ -67,5 +71,5 @@ def snapshot(settings: Settings) -> dict[str, list[tuple[Any, ...]]]:
     tables = Tables(settings.tables_path)
     return {
         name: sorted(tables.query(f"SELECT * FROM {name}").rows, key=repr)
-        for name in ("runs", "lineage_events", "dead_letters")
+        for name in ("runs", "lineage_events", "dead_letters", "certificates")
     }
