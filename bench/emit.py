@@ -3,11 +3,9 @@
 Three times in one run: with the broker up, stopped (SIGSTOP: it holds connections and does not answer) and killed. A
 call that does not return within the patience is shown as such and its contender's turn ends there.
 
-"not sent" is the same event, built and checked and dropped: what of the tail is the machine's own. Between two calls
-there is a pause, as in a service; without one, two cores are short of time for caller, broker and client, and the tail
-is that of their scheduler.
+"not sent" is the same event, built and checked and dropped: what of the tail is the machine's own.
 
-    .venv/bin/python bench/emit.py [--calls 5000] [--interval-ms 2] [--json FILE]
+    .venv/bin/python bench/emit.py [--calls 5000] [--json FILE]
 """
 
 import gc
@@ -51,12 +49,11 @@ def main(
     calls: Annotated[
         int, typer.Option(min=1000, help="How many calls are timed, of each contender in each state.")
     ] = 5000,
-    interval_ms: Annotated[float, typer.Option(min=0, help="The pause between two calls; 0 for none.")] = 2.0,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures here, too.")] = None,
 ) -> None:
     """Measure what one emission costs its caller, with the broker up, stopped and killed."""
     with tempfile.TemporaryDirectory() as directory:
-        figures = list(_measure_all(Path(directory), calls, interval_ms / 1000))
+        figures = list(_measure_all(Path(directory), calls))
     show(
         ["broker", "call", "calls", "p50 µs", "p99 µs", "p99.9 µs", "longest µs", "raised"],
         [[*r.values()] for r in figures],
@@ -67,7 +64,7 @@ def main(
     os._exit(0)
 
 
-def _measure_all(directory: Path, calls: int, interval_s: float) -> Iterator[dict[str, Any]]:
+def _measure_all(directory: Path, calls: int) -> Iterator[dict[str, Any]]:
     broker = Broker(directory / "broker")
     err.print("Starting a broker…")
     address = broker.start()
@@ -79,7 +76,7 @@ def _measure_all(directory: Path, calls: int, interval_s: float) -> Iterator[dic
             with enter(broker):
                 for name, call in _contenders(address, directory / "spool" / state):
                     err.print(f"Broker {state}: {name}…")
-                    yield {"broker": state, "call": name, **_figures(*_timed(call, calls, interval_s))}
+                    yield {"broker": state, "call": name, **_figures(*_timed(call, calls))}
     finally:
         broker.stop()
 
@@ -117,7 +114,7 @@ def _stock_event() -> ol.RunEvent:
     )
 
 
-def _timed(call: Call, calls: int, interval_s: float) -> tuple[list[float], int]:
+def _timed(call: Call, calls: int) -> tuple[list[float], int]:
     """The seconds of each call, the last of which may be the patience, and how many raised."""
     seconds: list[float] = []
     raised = 0
@@ -132,7 +129,6 @@ def _timed(call: Call, calls: int, interval_s: float) -> tuple[list[float], int]
             except Exception:
                 raised += 1
             seconds.append(time.perf_counter() - began)
-            time.sleep(interval_s)
             if done.is_set():
                 return
         done.set()
