@@ -1,6 +1,5 @@
 """One frozen, typed settings object: command line > environment > file > default."""
 
-import difflib
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +13,7 @@ from lineproof.producers.lineage_mode import LineageMode
 from lineproof.producers.naming import InvalidName, NamespaceMode, check_namespace, namespace
 from lineproof.producers.sanitise import is_secret_key
 from lineproof.schemas.envelope import WRITER_SCHEMAS
-from lineproof.schemas.errors import LineproofError
+from lineproof.schemas.errors import LineproofError, nearest
 
 ENV_PREFIX = "LINEPROOF_"
 CONFIG_VARIABLE = "LINEPROOF_CONFIG"
@@ -222,12 +221,9 @@ def _message(item: Any) -> str:
 
 
 def _did_you_mean(name: str, known: Mapping[str, object]) -> str:
-    nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
-    return (
-        f"there is no such setting; did you mean '{nearest[0]}'?"
-        if nearest
-        else (f"there is no such setting; there are {', '.join(known)}")
-    )
+    meant = nearest(name, known)
+    hint = f"did you mean '{meant}'?" if meant else f"there are {', '.join(known)}"
+    return f"there is no such setting; {hint}"
 
 
 def _from_file(file: Path, environ: Mapping[str, str]) -> dict[str, Any]:

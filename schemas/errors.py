@@ -1,5 +1,8 @@
 """The one root of every error lineproof raises on purpose."""
 
+import difflib
+from collections.abc import Iterable
+
 
 class LineproofError(Exception):
     """What happened and where, and, on its own line, what to do about it.
@@ -16,3 +19,8 @@ class LineproofError(Exception):
 
     def __str__(self) -> str:
         return f"{self.what}\n{self.remedy}"
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that was probably meant by one that is not known."""
+    return next(iter(difflib.get_close_matches(name, known, n=1, cutoff=0.4)), None)

@@ -1,6 +1,8 @@
 """Certificates made for tests."""
 
-from lineproof.producers.certificates import Certificate
+from dataclasses import replace
+
+from lineproof.producers.certificates import GENESIS, Certificate
 
 
 def draft(number: int) -> Certificate:
@@ -16,3 +18,13 @@ def draft(number: int) -> Certificate:
         run_id=f"run-{number}",
         previous_hash="",
     )
+
+
+def chain_of(length: int) -> list[Certificate]:
+    """A chain that holds, a second between two links."""
+    links: list[Certificate] = []
+    for number in range(length):
+        previous = links[-1].chain_hash if links else GENESIS
+        link = replace(draft(number), timestamp=f"2026-01-31T10:00:{number:02}Z", previous_hash=previous)
+        links.append(link.sealed())
+    return links

@@ -1,6 +1,5 @@
 """Runs pipelines one after the other, and says what became of each."""
 
-import difflib
 import random
 import tempfile
 import time
@@ -17,7 +16,7 @@ from lineproof.producers.pipelines.faults import Fault
 from lineproof.producers.pipelines.platform import Platform
 from lineproof.producers.sanitise import sanitise
 from lineproof.producers.transports.composite import CompositeTransport
-from lineproof.schemas.errors import LineproofError
+from lineproof.schemas.errors import LineproofError, nearest
 
 
 class UnknownPipeline(LineproofError):
@@ -102,8 +101,8 @@ def refuse_unknown(names: Sequence[str]) -> None:
     """Say which name is no pipeline's."""
     for name in names:
         if name not in PIPELINES:
-            nearest = difflib.get_close_matches(name, PIPELINES, n=1, cutoff=0.4)
-            remedy = f"Did you mean {nearest[0]}?" if nearest else f"There are {', '.join(PIPELINES)}."
+            meant = nearest(name, PIPELINES)
+            remedy = f"Did you mean {meant}?" if meant else f"There are {', '.join(PIPELINES)}."
             raise UnknownPipeline(f"There is no pipeline {name!r}.", remedy)
 
 

@@ -29,6 +29,7 @@ pytestmark = pytest.mark.faults
 def test_every_event_arrives_whatever_is_killed(tmp_path: Path) -> None:
     broker = Broker(tmp_path / "broker")
     address = broker.start()
+    service: Service | None = None
     try:
         Kafka({"bootstrap.servers": address}).create_topics([TOPIC], 4, 1)
         service = Service(address, tmp_path)
@@ -51,6 +52,8 @@ def test_every_event_arrives_whatever_is_killed(tmp_path: Path) -> None:
         assert emitted == list(range(EVENTS))
         envelopes = arrived(address)
     finally:
+        if service:
+            service.process.kill()
         broker.stop()
 
     event_ids: dict[int, set[str]] = defaultdict(set)

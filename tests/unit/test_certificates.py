@@ -13,16 +13,7 @@ import pytest
 
 from lineproof.producers.certificates import GENESIS, Certificate, Fault, Finding, chain_hash, verify
 from lineproof.producers.chain import BrokenChain, Chain
-from tests.certificates import draft
-
-
-def chain_of(length: int) -> list[Certificate]:
-    chain: list[Certificate] = []
-    for number in range(length):
-        previous = chain[-1].chain_hash if chain else GENESIS
-        chain.append(replace(draft(number), previous_hash=previous).sealed())
-    return chain
-
+from tests.certificates import chain_of, draft
 
 CHAIN = chain_of(50)
 MUTATIONS: dict[str, Callable[[Any], Any]] = {
@@ -120,7 +111,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from lineproof.producers.chain import Chain
-from tests.certificates import draft
+from tests.certificates import chain_of, draft
 chain = Chain(Path(sys.argv[1]))
 for number in range(1000000):
     print(chain.append(draft(number)).chain_hash, flush=True)

@@ -10,17 +10,7 @@ from deltalake import write_deltalake
 from lineproof.producers.certificates import GENESIS, Certificate, Fault, faults
 from lineproof.settings import Settings
 from lineproof.verify import Report, verify_table
-from tests.certificates import draft
-
-
-def chain(length: int) -> list[Certificate]:
-    links: list[Certificate] = []
-    for number in range(length):
-        previous = links[-1].chain_hash if links else GENESIS
-        links.append(
-            replace(draft(number), timestamp=f"2026-01-31T10:00:{number:02}Z", previous_hash=previous).sealed()
-        )
-    return links
+from tests.certificates import chain_of, draft
 
 
 def verified(certificates: list[Certificate], directory: Path, head: str | None = None) -> Report:
@@ -39,14 +29,14 @@ def verified(certificates: list[Certificate], directory: Path, head: str | None 
 
 def test_chains_that_hold(tmp_path: Path) -> None:
     """Several chains, in any order."""
-    first, second = chain(5), [replace(draft(9), previous_hash=GENESIS).sealed()]
+    first, second = chain_of(5), [replace(draft(9), previous_hash=GENESIS).sealed()]
     report = verified([*reversed(first), *second], tmp_path, first[-1].chain_hash)
     assert (report.holds, report.text) == (True, "6 certificates, every link holds.")
     assert "truncated" in verified(first[:-1], tmp_path, first[-1].chain_hash).text
 
 
 def test_a_gap_settles_when_the_missing_link_arrives(tmp_path: Path) -> None:
-    links = chain(5)
+    links = chain_of(5)
     assert verified([*links[:2], *links[3:]], tmp_path).text == "certificates: certificate-3 of run run-3: gap"
     assert verified(links, tmp_path).holds
 
@@ -60,7 +50,7 @@ def test_a_gap_settles_when_the_missing_link_arrives(tmp_path: Path) -> None:
     ],
 )
 def test_what_was_changed_is_named(tmp_path: Path, change: object, fault: Fault) -> None:
-    links = chain(5)
+    links = chain_of(5)
     links[2] = change(links[2])  # type: ignore[operator]
     report = verified(links, tmp_path)
     assert not report.holds
@@ -68,7 +58,7 @@ def test_what_was_changed_is_named(tmp_path: Path, change: object, fault: Fault)
 
 
 def test_two_that_follow_one_are_a_fork_and_one_from_before_is_reordered() -> None:
-    links = chain(3)
+    links = chain_of(3)
     other = replace(links[2], contract_version="2").sealed()
     assert faults([*links, other]) == [None, None, Fault.FORK, Fault.FORK]
     early = replace(draft(8), timestamp="2020-01-01T00:00:00Z", previous_hash=links[2].chain_hash).sealed()
