@@ -42,7 +42,7 @@ _PARSER_DEPTH = 1000  # Jackson refuses to go deeper
 _UUID = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
 _LOCAL_TIME = r"^[1-9]\d{3}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?"
 _ZONE = r"([Zz]|[+-]\d{2}:?\d{2})$"
-_COUNT = r"^\d+(\.0+)?$"
+_COUNT = r"^\d+(\.\d+)?(E\d+)?$"
 
 
 def with_facts(records: DataFrame) -> DataFrame:
@@ -237,7 +237,10 @@ def _entries(text: Column) -> Column:
 
 
 def _count(text: Column) -> Column:
-    return F.when(text.rlike(_COUNT), F.substring_index(text, ".", 1).try_cast("bigint"))
+    """A whole number, however it is written: from ten million on, Spark's parser gives 10000000.0 as 1.0E7."""
+    number = F.when(text.rlike(_COUNT), text.try_cast("decimal(38,18)"))
+    whole = number.try_cast("bigint")
+    return F.when(whole == number, whole)
 
 
 def _has_bad_count(event: Column) -> Column:

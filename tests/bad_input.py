@@ -77,6 +77,8 @@ BAD: dict[str, tuple[bytes | None, Reason]] = {
     "row count beyond 64 bits": (payload(outputs=[output("t", 2**64)]), Reason.BAD_COUNT),
     "negative row count": (payload(outputs=[output("t", -1)]), Reason.BAD_COUNT),
     "half a row": (payload(outputs=[output("t", 1.5)]), Reason.BAD_COUNT),
+    "half a row of many": (payload(outputs=[output("t", 12_345_678.5)]), Reason.BAD_COUNT),
+    "a row count of infinity": (payload(outputs=[output("t", "@")]).replace(b'"@"', b"1e400"), Reason.BAD_COUNT),
     "ledger in words": (ledger_event(inputRecordCount="many"), Reason.BAD_COUNT),
     "payload changed in its envelope": (
         replace(ENVELOPE, payload=GOOD.replace(b"START", b"OTHER")).encode(),
@@ -102,6 +104,7 @@ USABLE: dict[str, bytes] = {
     "offset without colon": payload(eventTime="2026-01-31T12:00:00.123456789+0200"),
     "long ago": payload(eventTime="1000-01-01T00:00:00Z"),
     "far ahead": payload(eventTime="9999-12-31T23:59:59Z"),
+    "whole numbers written as fractions": payload(outputs=[output("t", 12_000_000.0), output("u", 3.0)]),
     "a ledger of the largest counts": ledger_event(inputRecordCount=2**63 - 1, processedCount=2**63 - 1),
     "ledger under its older key": payload(
         run={"runId": RUN_ID, "facets": {"cdme.accountingLedger": {**LEDGER, "inputRecordCount": 3}}}

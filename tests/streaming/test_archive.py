@@ -83,6 +83,11 @@ def test_both_ledger_keys(archived: dict[str, Row]) -> None:
     assert archived["a ledger of the largest counts"].ledger.input_count == 2**63 - 1
 
 
+def test_counts_may_be_written_as_fractions(archived: dict[str, Row]) -> None:
+    rows = archived["whole numbers written as fractions"]
+    assert [one.row_count for one in rows.outputs] == [12_000_000, 3]
+
+
 def test_json_payloads_need_not_be_ascii(spark: SparkSession) -> None:
     body = json.dumps(json.loads(payload(job={"namespace": NASTY, "name": NASTY})), ensure_ascii=False).encode()
     [row] = archive(
