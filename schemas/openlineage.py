@@ -81,11 +81,11 @@ def event_of(document: Any, payload: bytes) -> Event:
         )
     job, dataset = document.get("job", {}), document.get("dataset", {})
     run_id = document["run"]["runId"].lower() if kind == "RUN" else None
-    return Event(
+    event = Event(
         payload=payload,
         kind=kind,
         event_type=document.get("eventType") if kind == "RUN" else None,
-        event_time=parse_instant(document["eventTime"]),
+        event_time=_checked_instant(document["eventTime"]),
         run_id=run_id,
         job_namespace=job.get("namespace"),
         job_name=job.get("name"),
@@ -93,6 +93,8 @@ def event_of(document: Any, payload: bytes) -> Event:
         dataset_name=dataset.get("name"),
         producer=document["producer"],
     )
+    _refuse_half_characters(event)
+    return event
 
 
 def parse_instant(text: str) -> datetime:
@@ -100,6 +102,28 @@ def parse_instant(text: str) -> datetime:
     day_and_time, zone = (text[:-1], "+00:00") if text[-1] in "zZ" else (text[:-6], text[-6:])
     seconds, _, fraction = day_and_time.partition(".")
     return datetime.fromisoformat(f"{seconds}.{fraction[:6]:0<6}{zone}")
+
+
+def _checked_instant(text: str) -> datetime:
+    """RFC 3339 has leap seconds and a year 0, which no table here can hold."""
+    try:
+        return parse_instant(text)
+    except ValueError as error:
+        raise InvalidEvent(
+            f"Not a valid OpenLineage event: eventTime: {text} is no instant ({error}).",
+            "Write a second from 0 to 59, of the years 1 to 9999.",
+        ) from error
+
+
+def _refuse_half_characters(event: Event) -> None:
+    """JSON can escape one half of a surrogate pair, which UTF-8 cannot: no envelope could carry such a name."""
+    for member in ("producer", "job_namespace", "job_name", "dataset_namespace", "dataset_name"):
+        try:
+            (getattr(event, member) or "").encode()
+        except UnicodeEncodeError as error:
+            raise InvalidEvent(
+                f"Not a valid OpenLineage event: {member} has half of a surrogate pair.", "Write whole characters."
+            ) from error
 
 
 def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

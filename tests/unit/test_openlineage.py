@@ -37,9 +37,12 @@ def test_run_ids_are_compared_in_lower_case() -> None:
     [
         ({"eventTime": ABSENT}, "eventTime"),
         ({"eventTime": "2026-01-31T10:00:00"}, "eventTime"),
+        ({"eventTime": "2016-12-31T23:59:60Z"}, "eventTime"),
+        ({"eventTime": "0000-01-01T00:00:00Z"}, "eventTime"),
         ({"eventType": "PAUSE"}, "eventType"),
         ({"run": {"runId": "run-1"}}, "run.runId"),
         ({"job": {"namespace": "tests"}}, "job"),
+        ({"job": {"namespace": "tests", "name": "half \udc80"}}, "job_name"),
         ({"inputs": {}}, "inputs"),
         ({"inputs": [{"namespace": "db", "name": ""}]}, "inputs.0.name"),
         ({"run": {"runId": RUN_ID, "facets": {"mine": {}}}}, "run.facets.mine"),
