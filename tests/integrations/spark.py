@@ -1,7 +1,7 @@
 """An application that runs one query: the listener's own facets, OTHER before START, and COMPLETE twice."""
 
 from tests.integrations.airflow import DAG, DAG_RUN, NAMESPACE, TASK, TASK_RUN
-from tests.integrations.integration import Integration, java_client
+from tests.integrations.integration import Document, Integration, java_client
 
 SPARK = Integration("https://github.com/OpenLineage/OpenLineage/tree/1.42.0/integration/spark", java_client)
 APPLICATION_RUN = "019caa10-0000-7000-8000-00000000a001"
@@ -173,12 +173,12 @@ DAILY = {
 }
 
 
-def _of_query(event_type: str, time: str, **facets: object) -> dict[str, object]:
+def _of_query(event_type: str, time: str, **facets: Document) -> Document:
     run = {"runId": QUERY_RUN, "facets": {**QUERY_FACETS, **facets}}
     return SPARK.run_event(event_type, time, run, QUERY, [RAW], [DAILY])
 
 
-def _of_application(event_type: str, time: str) -> dict[str, object]:
+def _of_application(event_type: str, time: str) -> Document:
     return SPARK.run_event(event_type, time, {"runId": APPLICATION_RUN, "facets": APPLICATION_FACETS}, APPLICATION)
 
 

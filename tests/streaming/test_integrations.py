@@ -1,4 +1,4 @@
-"""Whatever an integration sends lands: no event, no facet and no run of it is lost or misread (R13, R40, R41)."""
+"""Whatever an integration sends lands: no event, no facet and no run of it is lost or misread (R11, R40, R41)."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Events of real integrations are events to us, and together they show all that the specification has (R10, R18)."""
+"""Events of real integrations are events to us, and together they show all that the specification has (R11)."""
 
 import json
 import pkgutil
