@@ -229,6 +229,22 @@ def tables(config: ConfigOption = None, set_: SetOption = None, output: OutputOp
 
 
 @app.command()
+def catalog(
+    database: Annotated[str, typer.Option(help="The database (schema) to register them in.")] = "lineproof",
+    config: ConfigOption = None,
+    set_: SetOption = None,
+) -> None:
+    """Print SQL that registers tables, views and functions in a Spark catalog.
+
+    [bold]Example:[/] lineproof catalog > lineproof.sql && spark-sql -f lineproof.sql
+    """
+    from lineproof.streaming.catalog import catalog_statements
+
+    for statement in catalog_statements(load(config, set_ or ()).tables_path, database):
+        typer.echo(f"{statement};")
+
+
+@app.command()
 def check(config: ConfigOption = None, set_: SetOption = None, output: OutputOption = Format.TABLE) -> None:
     """Check the configuration, Java, the JARs, the broker and the topics.
 

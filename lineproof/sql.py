@@ -11,7 +11,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import TableNotFoundError
 
 from lineproof.schemas.errors import LineproofError
-from lineproof.streaming.views import VIEWS, view_sql, views_in
+from lineproof.streaming.views import FUNCTIONS, VIEWS, for_duckdb
 
 
 class QueryError(LineproofError):
@@ -81,8 +81,8 @@ class Tables:
             connection.execute("SET TimeZone = 'UTC'")
             for name, table in tables.items():
                 connection.register(name, table.to_pyarrow_dataset())
-            for name in views_in(sql):
-                connection.execute(f"CREATE VIEW {name} AS {view_sql(name)}")
+            for statement in for_duckdb(sql):
+                connection.execute(statement)
             # By Arrow, because DuckDB's own rows need another library for times with a zone.
             relation = connection.sql(sql, params=list(parameters))
             if relation is None:
@@ -92,7 +92,8 @@ class Tables:
         except duckdb.Error as error:
             raise QueryError(
                 f"The query failed: {str(error).strip()}",
-                f"The tables are {', '.join(tables)}; the views {', '.join(VIEWS)}.",
+                f"The tables are {', '.join(tables)}; the views {', '.join(VIEWS)}; "
+                f"the functions {', '.join(FUNCTIONS)}, each of (namespace, name).",
             ) from error
         finally:
             connection.close()

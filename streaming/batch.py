@@ -10,10 +10,9 @@ from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
+from lineproof.streaming.sightings import sightings
 from lineproof.streaming.store import Store
 from lineproof.streaming.tables import archive
-
-COORDINATES = ("topic", "partition", "offset")
 
 
 @dataclass(frozen=True)
@@ -28,6 +27,8 @@ class Batch:
     """The narrow columns of every record."""
     records: DataFrame
     """All columns of every record."""
+    sightings: DataFrame
+    """Where jobs and datasets were seen, and with which facets."""
     usable: int
     unusable: int
     certificates: int
@@ -47,12 +48,16 @@ class Batch:
 def batch_of(facts: DataFrame, store: Store, schema_ids: Mapping[int, int]) -> Iterator[Batch]:
     """Look at the batch once: its size, its range of times, and the offsets it covers."""
     cached = facts.persist(StorageLevel.MEMORY_AND_DISK)
+    seen: DataFrame | None = None
     try:
         ranges = _ranges(cached)
         offsets = reduce(or_, map(_is_within, ranges), F.lit(False))
+        records = store.read(archive.TABLE).where(offsets)
+        seen = sightings(cached.where(F.col("reason").isNull()), records, schema_ids)
         yield Batch(
             facts=cached,
-            records=store.read(archive.TABLE).where(offsets),
+            records=records,
+            sightings=seen.persist(StorageLevel.MEMORY_AND_DISK),
             usable=sum(row.usable for row in ranges),
             unusable=sum(row.unusable for row in ranges),
             certificates=sum(row.certificates for row in ranges),
@@ -61,6 +66,8 @@ def batch_of(facts: DataFrame, store: Store, schema_ids: Mapping[int, int]) -> I
             schema_ids=schema_ids,
         )
     finally:
+        if seen is not None:
+            seen.unpersist()
         cached.unpersist()
 
 

@@ -1,5 +1,7 @@
 """From an event's bytes to its facts: the narrow columns every table is made of, taken out of the JSON once."""
 
+from collections.abc import Callable
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -13,23 +15,31 @@ _CERTIFICATE = (
     "invariants STRING, materialityThresholds STRING, timestamp STRING, runId STRING, previousHash STRING, "
     "chainHash STRING"
 )
+TEST_FACETS = ("dataQualityAssertions", "dataQualityMetrics")
+"""What is said of a dataset by who tests it: facets of an input that tell more than about its run."""
+
 _IDENTITY = "namespace STRING, name STRING"
+_PARENT = f"run: STRUCT<runId: STRING>, job: STRUCT<{_IDENTITY}>"
+_STATISTICS = "STRUCT<rowCount: STRING, size: STRING>"
 _EVENT = f"""
     eventTime STRING, eventType STRING, producer STRING, schemaURL STRING,
     run STRUCT<
         runId: STRING,
         facets: STRUCT<
-            parent: STRUCT<run: STRUCT<runId: STRING>, job: STRUCT<{_IDENTITY}>>,
+            parent: STRUCT<{_PARENT}, root: STRUCT<{_PARENT}>>,
+            nominalTime: STRUCT<nominalStartTime: STRING, nominalEndTime: STRING>,
             errorMessage: STRUCT<message: STRING>,
             cdme_accountingLedger: STRUCT<{_LEDGER}>,
             `cdme.accountingLedger`: STRUCT<{_LEDGER}>,
             cdme_fidelityCertificate: STRUCT<{_CERTIFICATE}>,
             `cdme.fidelityCertificate`: STRUCT<{_CERTIFICATE}>>>,
-    job STRUCT<{_IDENTITY}>,
-    dataset STRUCT<{_IDENTITY}>,
-    inputs ARRAY<STRUCT<{_IDENTITY}>>,
+    job STRUCT<{_IDENTITY}, facets: STRING>,
+    dataset STRUCT<{_IDENTITY}, facets: STRING>,
+    inputs ARRAY<STRUCT<
+        {_IDENTITY}, facets: STRING,
+        inputFacets: STRUCT<inputStatistics: {_STATISTICS}, {": STRING, ".join(TEST_FACETS)}: STRING>>>,
     outputs ARRAY<STRUCT<
-        {_IDENTITY}, outputFacets: STRUCT<outputStatistics: STRUCT<rowCount: STRING, size: STRING>>>>,
+        {_IDENTITY}, facets: STRING, outputFacets: STRUCT<outputStatistics: {_STATISTICS}>>>,
     wrong_type STRING
 """
 _JSON_OPTIONS = {
@@ -69,13 +79,16 @@ def with_facts(records: DataFrame) -> DataFrame:
             "job_name": event["job"]["name"],
             "dataset_namespace": event["dataset"]["namespace"],
             "dataset_name": event["dataset"]["name"],
-            "inputs": F.transform(event["inputs"], _identity),
+            "job_facets_hash": _hash(event["job"]["facets"]),
+            "dataset_facets_hash": _hash(event["dataset"]["facets"]),
+            "inputs": F.transform(event["inputs"], _input),
             "outputs": F.transform(event["outputs"], _output),
             "producer": event["producer"],
             "schema_url": event["schemaURL"],
-            "parent_run_id": F.lower(run_facets["parent"]["run"]["runId"]),
-            "parent_job_namespace": run_facets["parent"]["job"]["namespace"],
-            "parent_job_name": run_facets["parent"]["job"]["name"],
+            "parent": _parent(run_facets["parent"]),
+            "root": _parent(run_facets["parent"]["root"]),
+            "nominal_start_at": _instant(run_facets["nominalTime"]["nominalStartTime"]),
+            "nominal_end_at": _instant(run_facets["nominalTime"]["nominalEndTime"]),
             "error_message": run_facets["errorMessage"]["message"],
             "ledger": _ledger(_ledger_facet(event)),
             "certificate": _certificate(run_facets),
@@ -164,21 +177,42 @@ def _kind(event: Column) -> Column:
 
 
 def _instant(text: Column) -> Column:
-    return F.when(text.rlike(_LOCAL_TIME + _ZONE), F.upper(text).try_cast("timestamp"))
+    return F.when(text.rlike(_LOCAL_TIME + _ZONE), F.translate(text, "tz", "TZ").try_cast("timestamp"))
 
 
-def _identity(dataset: Column) -> Column:
-    return F.struct(dataset["namespace"].alias("namespace"), dataset["name"].alias("name"))
+def _parent(facet: Column) -> Column:
+    return F.when(
+        facet["run"]["runId"].isNotNull(),
+        F.struct(
+            F.lower(facet["run"]["runId"]).alias("run_id"),
+            facet["job"]["namespace"].alias("job_namespace"),
+            facet["job"]["name"].alias("job_name"),
+        ),
+    )
+
+
+def _input(dataset: Column) -> Column:
+    facets = dataset["inputFacets"]
+    return _dataset(dataset, facets["inputStatistics"], [dataset["facets"], *(facets[name] for name in TEST_FACETS)])
 
 
 def _output(dataset: Column) -> Column:
-    statistics = dataset["outputFacets"]["outputStatistics"]
+    return _dataset(dataset, dataset["outputFacets"]["outputStatistics"], [dataset["facets"]])
+
+
+def _dataset(dataset: Column, statistics: Column, facets: list[Column]) -> Column:
     return F.struct(
         dataset["namespace"].alias("namespace"),
         dataset["name"].alias("name"),
         _count(statistics["rowCount"]).alias("row_count"),
         _count(statistics["size"]).alias("size"),
+        _hash(*facets).alias("facets_hash"),
     )
+
+
+def _hash(*facets: Column) -> Column:
+    """Tells facets that were seen before from new ones without keeping their text."""
+    return F.when(F.coalesce(*facets).isNotNull(), F.xxhash64(*facets))
 
 
 def _ledger_facet(event: Column) -> Column:
@@ -249,12 +283,17 @@ def _has_bad_count(event: Column) -> Column:
     bad_ledger = F.lit(False)
     for count in counts:
         bad_ledger = bad_ledger | _is_bad_count(count)
-    return bad_ledger | F.exists(
-        F.coalesce(event["outputs"], F.array()),
-        lambda one: (
-            _is_bad_count(one["outputFacets"]["outputStatistics"]["rowCount"])
-            | _is_bad_count(one["outputFacets"]["outputStatistics"]["size"])
-        ),
+    return (
+        bad_ledger
+        | _has_bad_statistics(event["inputs"], lambda one: one["inputFacets"]["inputStatistics"])
+        | _has_bad_statistics(event["outputs"], lambda one: one["outputFacets"]["outputStatistics"])
+    )
+
+
+def _has_bad_statistics(datasets: Column, statistics: Callable[[Column], Column]) -> Column:
+    return F.exists(
+        F.coalesce(datasets, F.array()),
+        lambda one: _is_bad_count(statistics(one)["rowCount"]) | _is_bad_count(statistics(one)["size"]),
     )
 
 

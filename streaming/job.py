@@ -6,9 +6,11 @@ Run it with `lineproof job`, or on a cluster with `spark-submit streaming/job.py
 
 import sys
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
 from py4j.protocol import Py4JError
+from pyspark import inheritable_thread_target
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -27,10 +29,25 @@ from lineproof.streaming.checkpoint import (
 )
 from lineproof.streaming.failures import explain
 from lineproof.streaming.store import Store, Table
-from lineproof.streaming.tables import archive, certificates, dead_letters, lineage_events, runs
+from lineproof.streaming.tables import (
+    archive,
+    certificates,
+    dataset_schemas,
+    datasets,
+    dead_letters,
+    edges,
+    jobs,
+    lineage_events,
+    runs,
+)
 
-CURATED = (dead_letters, lineage_events, runs, certificates)
-"""The modules of the curated tables, in the order a batch is written to them."""
+SIDE_BY_SIDE = (lineage_events, runs, datasets, jobs, dataset_schemas, certificates, dead_letters)
+AFTERWARDS = (edges,)
+CURATED = (*SIDE_BY_SIDE, *AFTERWARDS)
+"""The modules of the curated tables. `edges` reads what `runs` has become; the others do not look at each other."""
+
+WRITERS = 3
+"""Tables written at a time: most of a small MERGE is the driver's, and waits."""
 
 TABLES: tuple[Table, ...] = (archive.TABLE, *(module.TABLE for module in CURATED))
 
@@ -74,6 +91,7 @@ class Job:
         path = self._store.path(table)
         if self._store.exists(table):
             refuse_mismatch(checkpoint, app_id, path, transactions(self._spark, path), remedy)
+            self._store.evolve(table)
         else:
             refuse_missing(checkpoint, path, remedy)
             self._store.create(table)
@@ -116,8 +134,7 @@ class Job:
         query_id = read_checkpoint(spark, self._curate_checkpoint).query_id
         store = Store(spark, self._config.tables, _curate_app_id(str(query_id)), number)
         with batch_of(facts, store, self._config.schema_ids) as batch:
-            for module in CURATED:
-                module.write(batch, store)
+            write_tables(spark, batch, store)
             self._publish_dead_letters(batch)
 
     def _publish_dead_letters(self, batch: Batch) -> None:
@@ -135,6 +152,16 @@ class Job:
             .option("includeHeaders", "true")
             .save()
         )
+
+
+def write_tables(spark: SparkSession, batch: Batch, store: Store) -> None:
+    """Write the batch to all curated tables. After a failure, what is being written is still brought to its end."""
+    with store.transaction(), ThreadPoolExecutor(WRITERS) as pool:
+        for modules in (SIDE_BY_SIDE, AFTERWARDS):
+            writes = [pool.submit(inheritable_thread_target(spark)(module.write), batch, store) for module in modules]
+            wait(writes)
+            for write in writes:
+                write.result()
 
 
 @dataclass(frozen=True)

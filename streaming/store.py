@@ -1,7 +1,8 @@
 """The only module that reads and writes Delta tables."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import and_
 from typing import cast
@@ -9,22 +10,31 @@ from typing import cast
 from delta.tables import DeltaTable
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
+from pyspark.sql.types import ArrayType, DataType, StructType
 
 
 @dataclass(frozen=True)
 class Table:
-    """What a table is: its name, and its columns as DDL with their comments."""
+    """What a table is: its name, its columns as DDL with their comments, and what always holds of them."""
 
     name: str
     comment: str
     schema: tuple[str, ...]
     partition_by: tuple[str, ...] = ()
+    cluster_by: tuple[str, ...] = ()
+    """The columns of its usual question."""
+    constraints: Mapping[str, str] = field(default_factory=dict)
+    """Names and conditions: a row that breaks one is a fault of ours, and stops the job."""
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The column names, in order."""
         return tuple(column.split()[0] for column in self.schema)
+
+    @property
+    def struct(self) -> StructType:
+        """The columns as Spark's type."""
+        return cast(StructType, StructType.fromDDL(", ".join(self.schema)))
 
 
 class Store:
@@ -48,43 +58,68 @@ class Store:
         return DeltaTable.isDeltaTable(self._spark, self.path(table))
 
     def create(self, table: Table) -> None:
-        """Create the table unless it is there."""
+        """Create the table."""
         builder = (
-            DeltaTable.createIfNotExists(self._spark)
-            .location(self.path(table))
-            .comment(table.comment)
-            .addColumns(cast(StructType, StructType.fromDDL(", ".join(table.schema))))
+            DeltaTable.create(self._spark).location(self.path(table)).comment(table.comment).addColumns(table.struct)
         )
         if table.partition_by:
             builder = builder.partitionedBy(*table.partition_by)
+        if table.cluster_by:
+            builder = builder.clusterBy(*table.cluster_by)
+        for name, condition in table.constraints.items():
+            builder = builder.property(f"delta.constraints.{name}", condition)
         builder.execute()
+
+    def evolve(self, table: Table) -> None:
+        """Add the columns that an older release did not have. No file is rewritten: old rows have nulls there."""
+        if _paths(table.struct) - _paths(self.read(table).schema):
+            nothing = self._spark.createDataFrame([], table.struct)
+            nothing.write.format("delta").mode("append").option("mergeSchema", "true").save(self.path(table))
 
     def read(self, table: Table) -> DataFrame:
         """The table as it is now."""
         return self._spark.read.format("delta").load(self.path(table))
 
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Around all writes of a batch: MERGE takes its transaction id from the session alone."""
+        options = {f"spark.databricks.delta.write.{name}": value for name, value in self._txn.items()}
+        for name, value in options.items():
+            self._spark.conf.set(name, value)
+        try:
+            yield
+        finally:
+            for name in options:
+                self._spark.conf.unset(name)
+
+    def rows_of(self, table: Table, keys: DataFrame) -> DataFrame:
+        """The rows of the table that have one of a batch's keys."""
+        return self.read(table).join(F.broadcast(keys.distinct()), keys.columns, "left_semi")
+
     def append(self, table: Table, rows: DataFrame) -> None:
         """Add rows, once per batch number."""
         rows.write.format("delta").mode("append").options(**self._txn).save(self.path(table))
 
-    def merge(self, table: Table, rows: DataFrame, key: str, merged: Mapping[str, Column]) -> None:
-        """Insert rows whose key is new; set the columns of the others to `merged`, where that changes them.
+    def merge(self, table: Table, rows: DataFrame, key: Sequence[str]) -> None:
+        """Put rows in the place of those with the same key, where they differ; once per batch number."""
 
-        `merged` speaks of the table's row as `old` and of the given one as `new`.
-        """
-        is_changed = ~reduce(and_, (F.col(f"old.{name}").eqNullSafe(value) for name, value in merged.items()))
-        for option, value in self._txn.items():
-            # MERGE takes its transaction id from the session alone.
-            self._spark.conf.set(f"spark.databricks.delta.write.{option}", value)
-        try:
-            (
-                DeltaTable.forPath(self._spark, self.path(table))
-                .alias("old")
-                .merge(rows.alias("new"), f"old.{key} = new.{key}")
-                .whenMatchedUpdate(condition=is_changed, set=dict(merged))
-                .whenNotMatchedInsertAll()
-                .execute()
-            )
-        finally:
-            for option in self._txn:
-                self._spark.conf.unset(f"spark.databricks.delta.write.{option}")
+        def is_same(names: Sequence[str]) -> Column:
+            return reduce(and_, (F.col(f"old.{name}").eqNullSafe(F.col(f"new.{name}")) for name in names))
+
+        (
+            DeltaTable.forPath(self._spark, self.path(table))
+            .alias("old")
+            .merge(rows.alias("new"), is_same(key))
+            .whenMatchedUpdateAll(condition=~is_same(table.columns))
+            .whenNotMatchedInsertAll()
+            .execute()
+        )
+
+
+def _paths(kind: DataType, path: str = "") -> set[str]:
+    """The names of all columns, also of those within others."""
+    if isinstance(kind, ArrayType):
+        return _paths(kind.elementType, path)
+    if not isinstance(kind, StructType):
+        return {path}
+    return {name for one in kind.fields for name in _paths(one.dataType, f"{path}.{one.name}")}

@@ -1,12 +1,71 @@
 """Views: what changes with other rows, or with the time of day, is asked for and never stored.
 
-One file of SQL a view, in words that DuckDB and Spark SQL both understand.
+One file of SQL a view, in words that DuckDB and Spark SQL both understand; and two functions that follow lineage, which
+each needs in its own words.
 """
 
+from collections.abc import Sequence
 from importlib.resources import files
 
-VIEWS = ("certificate_checks", "emitter_gaps", "ledger_checks", "violations")
+VIEWS = (
+    "certificate_checks",
+    "emitter_gaps",
+    "ledger_checks",
+    "violations",
+    "event_copies",
+    "run_timeline",
+    "open_runs",
+    "dataset_nodes",
+    "job_edges",
+    "dataset_edges",
+    "column_edges",
+    "dataset_profiles",
+    "reconciliation",
+    "triangulation",
+)
 """Their names, each after those it is made of."""
+
+FUNCTIONS = {"lineage_upstream": ("target", "source"), "lineage_downstream": ("source", "target")}
+"""Their names, and the end of an edge from which they come and to which they go."""
+
+# Spark's recursion has no memory of where it has been, and takes a third of a second a step: in a circle, it ends after
+# as many steps as there are datasets. DuckDB's goes nowhere twice.
+_DUCKDB_FUNCTION = """
+CREATE MACRO {name}(of_namespace, of_name) AS TABLE
+WITH RECURSIVE steps AS MATERIALIZED (
+    SELECT DISTINCT source_namespace, source_name, target_namespace, target_name FROM dataset_edges
+),
+found(namespace, name, depth) USING KEY (namespace, name) AS (
+    SELECT coalesce(node.node_namespace, asked.namespace), coalesce(node.node_name, asked.name), 0
+    FROM (SELECT of_namespace AS namespace, of_name AS name) AS asked
+    LEFT JOIN dataset_nodes AS node ON node.namespace = asked.namespace AND node.name = asked.name
+    UNION
+    SELECT steps.{far}_namespace, steps.{far}_name, min(found.depth) + 1
+    FROM found
+    JOIN steps ON steps.{near}_namespace = found.namespace AND steps.{near}_name = found.name
+    ANTI JOIN recurring.found AS known
+        ON known.namespace = steps.{far}_namespace AND known.name = steps.{far}_name
+    GROUP BY ALL
+)
+SELECT depth, namespace, name FROM found WHERE depth > 0
+"""
+_SPARK_FUNCTION = """
+CREATE OR REPLACE {temporary} FUNCTION {name}(of_namespace STRING, of_name STRING)
+RETURNS TABLE (depth INT, namespace STRING, name STRING)
+RETURN
+WITH RECURSIVE found(namespace, name, depth) AS (
+    SELECT coalesce(node.node_namespace, asked.namespace), coalesce(node.node_name, asked.name), 0
+    FROM (SELECT of_namespace AS namespace, of_name AS name) AS asked
+    LEFT JOIN dataset_nodes AS node ON node.namespace = asked.namespace AND node.name = asked.name
+    UNION ALL
+    SELECT DISTINCT edges.{far}_namespace, edges.{far}_name, found.depth + 1
+    FROM found
+    JOIN dataset_edges AS edges ON edges.{near}_namespace = found.namespace AND edges.{near}_name = found.name
+    WHERE found.depth < least((SELECT count(*) FROM datasets), 90)
+)
+SELECT min(depth), namespace, name FROM found GROUP BY namespace, name HAVING min(depth) > 0
+"""
+_DUCKDB_WORDS = ("CREATE MACRO explode(list) AS unnest(list)", "CREATE MACRO unix_millis(moment) AS epoch_ms(moment)")
 
 
 def view_sql(name: str) -> str:
@@ -14,13 +73,37 @@ def view_sql(name: str) -> str:
     return files("lineproof.streaming").joinpath(f"views_sql/{name}.sql").read_text()
 
 
-def views_in(sql: str) -> list[str]:
-    """The views that a query names, and those that they are made of, in the order in which they can be made."""
+def for_duckdb(query: str) -> list[str]:
+    """The statements that make what a query names."""
+    wanted = named_in(query)
+    return [
+        *(_DUCKDB_WORDS if wanted else ()),
+        *(f"CREATE VIEW {name} AS {view_sql(name)}" for name in VIEWS if name in wanted),
+        *(_function(_DUCKDB_FUNCTION, name) for name in FUNCTIONS if name in wanted),
+    ]
+
+
+def for_spark(names: Sequence[str], *, temporary: bool) -> list[str]:
+    """The statements that make these views and functions, in a session or in its catalog."""
+    word = "TEMPORARY" if temporary else ""
+    return [
+        *(f"CREATE OR REPLACE {word} VIEW {name} AS {view_sql(name)}" for name in VIEWS if name in names),
+        *(_function(_SPARK_FUNCTION, name, temporary=word) for name in FUNCTIONS if name in names),
+    ]
+
+
+def named_in(query: str) -> set[str]:
+    """The views and functions that a query names, and those that they are made of."""
     wanted: set[str] = set()
-    texts = [sql]
+    texts = [query]
     while texts:
         text = texts.pop().lower()
-        new = {name for name in VIEWS if name in text} - wanted
+        new = {name for name in (*VIEWS, *FUNCTIONS) if name in text} - wanted
         wanted |= new
-        texts += [view_sql(name) for name in new]
-    return [name for name in VIEWS if name in wanted]
+        texts += [_DUCKDB_FUNCTION if name in FUNCTIONS else view_sql(name) for name in new]
+    return wanted
+
+
+def _function(template: str, name: str, **words: str) -> str:
+    near, far = FUNCTIONS[name]
+    return template.format(name=name, near=near, far=far, **words)

@@ -1,8 +1,11 @@
 """Certificates made for tests."""
 
 from dataclasses import replace
+from typing import Any
 
 from lineproof.producers.certificates import GENESIS, Certificate
+from lineproof.producers.document import document_of
+from lineproof.producers.facets import CdmeFidelityCertificateRunFacet
 
 
 def draft(number: int) -> Certificate:
@@ -28,3 +31,18 @@ def chain_of(length: int) -> list[Certificate]:
         link = replace(draft(number), timestamp=f"2026-01-31T10:00:{number:02}Z", previous_hash=previous)
         links.append(link.sealed())
     return links
+
+
+def facet_of(certificate: Certificate) -> dict[str, Any]:
+    """As an event carries it."""
+    return dict(document_of(CdmeFidelityCertificateRunFacet.from_certificate(certificate)))
+
+
+def of_facet(facet: dict[str, Any]) -> Certificate:
+    """What a facet says, whatever it says."""
+    return Certificate(**{name: facet[_camel_case(name)] for name in Certificate.__dataclass_fields__})
+
+
+def _camel_case(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(map(str.capitalize, others))

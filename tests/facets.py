@@ -56,7 +56,7 @@ FULL: list[Any] = [
     ours.CdmeAdjointDatasetFacet("orders_adjoint", "s3://lake", "LOSSY", "KEYS", ours.RoundTripBounds(0.9, 1)),
     ours.CdmeAdjointMetadataDatasetFacet([ours.ReverseJoin("sum", "s3://lake", [])], 1, [ours.KeyEnvelope("7", ["1"])]),
     ours.ProgressRunFacet(12.5, 1000),
-    ours.SlaJobFacet(0.5, 0.999, "gold"),
+    ours.SlaJobFacet(0.5, 0.999, "gold", 30),
     ours.CostJobFacet(0, "EUR", "month"),
     ours.QualityMetricsDatasetFacet(0, 0.5, 1, 1, 0.7),
     ours.LineageVersionDatasetFacet("7", "6"),

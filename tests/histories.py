@@ -1,4 +1,4 @@
-"""Generated histories of runs.
+"""Generated histories of runs, jobs and datasets.
 
 Small pools of times, names and counts make ties and conflicts the rule instead of the exception. Hypothesis gives
 the seed and plain Python the rest: an example is a Spark job over hundreds of histories, which Hypothesis would take
@@ -7,15 +7,23 @@ minutes to draw value by value.
 
 import json
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
-from tests.events import document, sealed
+from tests.certificates import chain_of, facet_of
+from tests.events import ABSENT, document, sealed
 
 FACET = {"_producer": "https://example.com", "_schemaURL": "https://example.com/facet.json"}
 TYPES = ("START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "OTHER", None)
 COUNTS = (None, 0, 1, 2, 3, 2**63 - 1)
+RUN_MEMBERS = ("run", "job", "eventType", "inputs", "outputs")
+_GENUINE = chain_of(1)[0]
+CERTIFICATES = [
+    facet_of(_GENUINE),
+    facet_of(replace(_GENUINE, contract_version="changed")),
+    facet_of(replace(_GENUINE, algorithm="md5")),
+]
 GARBAGE = (None, b"", b"\xff", b"{", b"{}", b"\xc3\x01")
 
 
@@ -35,29 +43,39 @@ class Arrival:
 def arrival(seed: int, runs: int) -> Arrival:
     """The events of many runs on their way."""
     chance = Random(seed)
-    sent = [value for _ in range(runs) for value in _history(chance)]
+    sent = [value for number in range(runs) for value in _history(chance, number)]
     arrived = [*sent, *chance.choices(sent, k=len(sent) // 3), *chance.choices(GARBAGE, k=4)]
     chance.shuffle(arrived)
     cuts = sorted(chance.sample(range(1, len(arrived)), 2))
     return Arrival(sent, [arrived[: cuts[0]], arrived[cuts[0] : cuts[1]], arrived[cuts[1] :]])
 
 
-def _history(chance: Random) -> list[bytes]:
+def _history(chance: Random, number: int) -> list[bytes]:
+    """The events of one run; most have jobs and datasets of their own, some share those of the run before."""
     run_id = str(uuid.UUID(int=chance.getrandbits(128)))
-    return [_value(chance, run_id) for _ in range(chance.randint(1, 6))]
+    world = f"w{number - (number > 0 and chance.random() < 0.1)}"
+    return [_value(chance, run_id, world) for _ in range(chance.randint(1, 6))]
 
 
-def _value(chance: Random, run_id: str) -> bytes:
-    """One event of the run, sealed or as plain JSON."""
+def _value(chance: Random, run_id: str, world: str) -> bytes:
+    """One event of the run, or of its job or dataset alone, sealed or as plain JSON."""
     second = chance.randint(0, 6)
+    job = {"namespace": world, "name": chance.choice(["job", "job", "other-job"]), "facets": job_facets(chance)}
     event = document(
         eventType=chance.choice(TYPES),
         eventTime=f"2026-01-31T10:00:0{second}.{second}00Z",
+        producer=f"https://example.com/{chance.choice('aab')}",
         run={"runId": run_id, "facets": _facets(chance)},
-        job={"namespace": "tests", "name": chance.choice(["job", "job", "other-job"])},
-        inputs=_datasets(chance),
-        outputs=_datasets(chance),
+        job=_present(job),
+        inputs=_datasets(chance, world, "input"),
+        outputs=_datasets(chance, world, "output"),
     )
+    kind = chance.random()
+    if kind < 0.1:
+        event = {**event, "run": ABSENT, "eventType": ABSENT}
+    elif kind < 0.2:
+        dataset = _dataset(chance, world, chance.choice("abc"))
+        event = {**document(eventTime=event["eventTime"]), **dict.fromkeys(RUN_MEMBERS, ABSENT), "dataset": dataset}
     body = json.dumps(_present(event)).encode()
     if chance.random() < 0.5:
         return body
@@ -72,17 +90,84 @@ def _facets(chance: Random) -> dict[str, Any]:
     }
     number = chance.randint(1, 2)
     parent = {"run": {"runId": str(uuid.UUID(int=number))}, "job": {"namespace": "p", "name": f"parent-{number}"}}
+    root = {"run": {"runId": str(uuid.UUID(int=9))}, "job": {"namespace": "p", "name": "root"}}
     facets = {
         "cdme_accountingLedger": _present(ledger),
         "errorMessage": {**FACET, "message": chance.choice("xy"), "programmingLanguage": "python"},
-        "parent": {**FACET, **parent},
+        "parent": {**FACET, **parent, **({"root": root} if number == 1 else {})},
+        "nominalTime": {**FACET, "nominalStartTime": f"2026-01-0{number}T00:00:00+00:00"},
     }
+    if chance.random() < 0.1:
+        return {"cdme_fidelityCertificate": chance.choice(CERTIFICATES)}
     return {name: facet for name, facet in facets.items() if chance.random() < 0.5}
 
 
-def _datasets(chance: Random) -> list[dict[str, str]]:
-    return [{"namespace": "db", "name": name} for name in chance.sample("abc", k=chance.randint(0, 2))]
+def job_facets(chance: Random) -> dict[str, Any] | None:
+    """Some facets of a job, none of them, or not even a place for them."""
+    facets = {
+        "jobType": {**FACET, "processingType": chance.choice(["BATCH", "STREAMING"]), "integration": "SPARK"},
+        "documentation": _deletable(chance, {"description": chance.choice("xyü")}),
+        "ownership": {**FACET, "owners": [{"name": f"team:{chance.choice('ab')}", "type": "OWNER"}]},
+        "sql": {**FACET, "query": f"SELECT {chance.randint(1, 2)}"},
+        "lineproof_sla": {**FACET, "freshnessMinutes": 5.0, "maxDurationMinutes": chance.choice([1, 2.5])},
+        "custom-1.x": {**FACET, "a": [chance.randint(1, 2), {"b": None}], "text": 'quote " and \\ and ✓'},
+    }
+    return _some(chance, facets)
+
+
+def _datasets(chance: Random, world: str, role: str) -> list[dict[str, Any]]:
+    datasets = [_dataset(chance, world, name) for name in chance.choices("abc", k=chance.randint(0, 2))]
+    for one in datasets:
+        facets: dict[str, Any] = {
+            f"{role}Statistics": _present(
+                {**FACET, "rowCount": chance.choice(COUNTS), "size": chance.choice(COUNTS), "fileCount": 1}
+            )
+        }
+        if role == "input":
+            assertion = {"assertion": "not_null", "success": chance.random() < 0.5, "column": "id"}
+            facets["dataQualityAssertions"] = {**FACET, "assertions": [assertion]}
+        if some := _some(chance, facets):
+            one[f"{role}Facets"] = some
+    return datasets
+
+
+def _dataset(chance: Random, world: str, name: str) -> dict[str, Any]:
+    def column(field: str, **more: Any) -> dict[str, Any]:
+        return {"namespace": world, "name": chance.choice("abc"), "field": field, **more}
+
+    how = {"type": "DIRECT", "subtype": chance.choice(["IDENTITY", "AGGREGATION"]), "masking": False}
+    lineages: list[dict[str, Any]] = [
+        {"fields": {"total": {"inputFields": [column("id", transformations=[how]), column("n")]}}},
+        {"fields": {"total": {"inputFields": [column("id")], "transformationType": "MASKED"}}},
+        {"fields": {}, "dataset": [column("day", transformations=[{"type": "INDIRECT", "subtype": "FILTER"}])]},
+    ]
+    fields = [{"name": "id", "type": chance.choice(["int", "bigint"])}, {"name": "ü", "type": "struct", "fields": []}]
+    tags = [
+        {"key": "residency", "value": chance.choice(["eu", "us"])},
+        {"key": "residency", "value": "x", "field": "id"},
+    ]
+    facets = {
+        "schema": _deletable(chance, {"fields": fields[: chance.randint(0, 2)]}),
+        "columnLineage": {**FACET, **chance.choice(lineages)},
+        "tags": {**FACET, "tags": tags[: chance.randint(0, 2)]},
+        "symlinks": {**FACET, "identifiers": [{"namespace": world, "name": "d", "type": "TABLE"}]},
+        "dataSource": {**FACET, "name": "db", "uri": f"db://{chance.choice('xy')}"},
+        "lineproof_qualityMetrics": {**FACET, "score": chance.choice([0.25, 1])},
+        "custom_facet": {**FACET, "number": chance.randint(1, 3)},
+    }
+    chosen = {"namespace": world, "name": name, "facets": _some(chance, facets)}
+    return _present(chosen)
+
+
+def _some(chance: Random, facets: dict[str, Any]) -> dict[str, Any] | None:
+    share = chance.choice([0, 0.3, 0.8])
+    some = {name: facet for name, facet in facets.items() if chance.random() < share}
+    return some if some or chance.random() < 0.5 else None
+
+
+def _deletable(chance: Random, facet: dict[str, Any]) -> dict[str, Any]:
+    return {**FACET, "_deleted": True} if chance.random() < 0.2 else {**FACET, **facet}
 
 
 def _present(members: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in members.items() if value is not None}
+    return {name: value for name, value in members.items() if value is not None and value is not ABSENT}

@@ -25,13 +25,14 @@ def job_type(processing: ProcessingType = ProcessingType.BATCH, kind: str = "PIP
 
 @attr.define
 class SlaJobFacet(JobFacet):
-    """What a job promises: how old its result may be, and which share of its runs succeeds."""
+    """What a job promises: how old its result may be, how long a run may take, which share of its runs succeeds."""
 
     KEY: ClassVar[str] = "lineproof_sla"
 
     freshnessMinutes: float
     availability: float | None = None
     tier: str | None = None
+    maxDurationMinutes: float | None = None
 
     @staticmethod
     def _get_schema() -> str:

@@ -21,6 +21,9 @@ CERTIFICATE = (
 )
 """A fidelity certificate as its event carries it: texts as they were hashed."""
 
+DATASETS = "ARRAY<STRUCT<namespace: STRING, name: STRING, row_count: BIGINT, size: BIGINT, facets_hash: BIGINT>>"
+PARENT = "STRUCT<run_id: STRING, job_namespace: STRING, job_name: STRING>"
+
 TABLE = Table(
     name="archive",
     comment="Every record of the topic as it came, and the facts decoded from it once. Append only.",
@@ -42,13 +45,16 @@ TABLE = Table(
         "job_name STRING",
         "dataset_namespace STRING COMMENT 'of a dataset event'",
         "dataset_name STRING COMMENT 'of a dataset event'",
-        "inputs ARRAY<STRUCT<namespace: STRING, name: STRING>>",
-        "outputs ARRAY<STRUCT<namespace: STRING, name: STRING, row_count: BIGINT, size: BIGINT>>",
+        "job_facets_hash BIGINT COMMENT 'changes when a facet of the job does'",
+        "dataset_facets_hash BIGINT COMMENT 'of a dataset event'",
+        f"inputs {DATASETS}",
+        f"outputs {DATASETS}",
         "producer STRING",
         "schema_url STRING",
-        "parent_run_id STRING",
-        "parent_job_namespace STRING",
-        "parent_job_name STRING",
+        f"parent {PARENT}",
+        f"root {PARENT} COMMENT 'the run at the top, as the parent facet names it'",
+        "nominal_start_at TIMESTAMP",
+        "nominal_end_at TIMESTAMP",
         "error_message STRING",
         "ledger STRUCT<input_count: BIGINT, processed_count: BIGINT, filtered_count: BIGINT, errored_count: BIGINT, "
         "declared_balanced: BOOLEAN>",
@@ -61,6 +67,9 @@ TABLE = Table(
         "value BINARY COMMENT 'the bytes of the record, unchanged'",
     ),
 )
+
+COORDINATES = ("topic", "partition", "offset")
+"""What a record of the topic is known by."""
 
 RAW = ("key", "headers", "value")
 """The wide columns, which only those who need the bytes should read."""

@@ -16,8 +16,9 @@ from lineproof.streaming.store import Store, Table
 TABLE = Table(
     name="certificates",
     comment="Every distinct fidelity certificate, with its hash computed again.",
+    cluster_by=("chain_hash",),
     schema=(
-        "certificate_key STRING COMMENT 'SHA-256 over all that the certificate says'",
+        "certificate_key STRING NOT NULL COMMENT 'SHA-256 over all that the certificate says'",
         "certificate_id STRING",
         "run_id STRING",
         "issued_at TIMESTAMP COMMENT 'the timestamp as a time; null if it is none'",
@@ -34,7 +35,7 @@ TABLE = Table(
     ),
 )
 
-DOMAIN = "lineproof/certificate"
+DOMAIN, ALGORITHM = "lineproof/certificate", "lineproof-sha256-1"
 
 
 def certificates(events: DataFrame) -> DataFrame:
@@ -77,6 +78,15 @@ def chain_hash(column: Callable[[str], Column]) -> Column:
         *map(_prefixed, tail),
     )
     return F.sha2(text, 256)
+
+
+def verdict(certificate: Column) -> Column:
+    """What a certificate's own hash says of it, such that the worst comes first in the alphabet."""
+    return (
+        F.when(~certificate["algorithm"].eqNullSafe(F.lit(ALGORITHM)), "foreign algorithm")
+        .when(chain_hash(certificate.getField) == certificate["chain_hash"], "intact")
+        .otherwise("altered")
+    )
 
 
 def write(batch: Batch, store: Store) -> None:

@@ -3,18 +3,20 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lineproof.streaming.batch import COORDINATES, Batch
+from lineproof.streaming.batch import Batch
 from lineproof.streaming.store import Store, Table
+from lineproof.streaming.tables.archive import COORDINATES
 
 TABLE = Table(
     name="dead_letters",
     comment="Every record that cannot be used, its bytes unchanged, with the reason.",
+    cluster_by=("reason", "timestamp"),
     schema=(
-        "topic STRING",
-        "partition INT",
-        "offset BIGINT",
+        "topic STRING NOT NULL",
+        "partition INT NOT NULL",
+        "offset BIGINT NOT NULL",
         "timestamp TIMESTAMP COMMENT 'Kafka timestamp'",
-        "reason STRING COMMENT 'a code of lineproof.schemas.reasons'",
+        "reason STRING NOT NULL COMMENT 'a code of lineproof.schemas.reasons'",
         "key BINARY",
         "headers ARRAY<STRUCT<key: STRING, value: BINARY>>",
         "value BINARY COMMENT 'the bytes of the record, unchanged'",

@@ -6,18 +6,23 @@ column is a function of the payload, so that it does not matter which copy came 
 
 from collections.abc import Mapping
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lineproof.streaming.batch import COORDINATES, Batch
+from lineproof.streaming.batch import Batch
 from lineproof.streaming.store import Store, Table
 from lineproof.streaming.tables import archive
+from lineproof.streaming.tables.archive import COORDINATES
+
+_DATASETS = "ARRAY<STRUCT<namespace: STRING, name: STRING, row_count: BIGINT, size: BIGINT>>"
 
 TABLE = Table(
     name="lineage_events",
     comment="Every distinct event once, with the whole of its JSON.",
+    cluster_by=("event_time", "job_name", "run_id"),
+    constraints={"known_kind": "kind IN ('RUN', 'DATASET', 'JOB')"},
     schema=(
-        "event_id STRING COMMENT 'UUIDv8 over the SHA-256 of the event'",
+        "event_id STRING NOT NULL COMMENT 'UUIDv8 over the SHA-256 of the event'",
         "event_time TIMESTAMP",
         "kind STRING COMMENT 'RUN, DATASET or JOB'",
         "event_type STRING COMMENT 'START, RUNNING, COMPLETE, FAIL, ABORT, OTHER or null'",
@@ -26,8 +31,8 @@ TABLE = Table(
         "job_name STRING",
         "dataset_namespace STRING COMMENT 'of a dataset event'",
         "dataset_name STRING COMMENT 'of a dataset event'",
-        "inputs ARRAY<STRUCT<namespace: STRING, name: STRING>>",
-        "outputs ARRAY<STRUCT<namespace: STRING, name: STRING, row_count: BIGINT, size: BIGINT>>",
+        f"inputs {_DATASETS}",
+        f"outputs {_DATASETS}",
         "producer STRING",
         "schema_url STRING",
         "error_message STRING",
@@ -38,7 +43,17 @@ TABLE = Table(
 
 def lineage_events(records: DataFrame, schema_ids: Mapping[int, int]) -> DataFrame:
     """Rows of `lineage_events` from rows of `archive` that are events."""
-    return records.withColumn("event", archive.payload_text(schema_ids)).select(*TABLE.columns)
+
+    def plain(one: Column) -> Column:
+        return F.struct(*(one[name].alias(name) for name in ("namespace", "name", "row_count", "size")))
+
+    return records.withColumns(
+        {
+            "inputs": F.transform("inputs", plain),
+            "outputs": F.transform("outputs", plain),
+            "event": archive.payload_text(schema_ids),
+        }
+    ).select(*TABLE.columns)
 
 
 def write(batch: Batch, store: Store) -> None:

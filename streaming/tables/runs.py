@@ -4,15 +4,19 @@ Columns are either merged by a rule of `lineproof.streaming.lattice`, or derived
 is stored, so that the row is a function of the set of the run's events.
 """
 
-from collections.abc import Callable
-
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lineproof.streaming.batch import Batch
-from lineproof.streaming.lattice import EARLIEST, LATEST, UNION, Rule
+from lineproof.streaming.lattice import EARLIEST, LATEST, UNION, Rule, folded, latest_by, smallest
 from lineproof.streaming.store import Store, Table
+from lineproof.streaming.tables import certificates
+from lineproof.streaming.tables.archive import PARENT
 
+COUNTED_EVENTS = 500
+"""From so many events on, a run's are not counted here: a stream that never ends has millions."""
+
+_DATASETS = "ARRAY<STRUCT<namespace: STRING, name: STRING, stated_at: TIMESTAMP, row_count: BIGINT, size: BIGINT>>"
 _LEDGER = (
     "event_time: TIMESTAMP, event_id: STRING, input_count: BIGINT, processed_count: BIGINT, "
     "filtered_count: BIGINT, errored_count: BIGINT, declared_balanced: BOOLEAN"
@@ -21,8 +25,13 @@ _LEDGER = (
 TABLE = Table(
     name="runs",
     comment="One row per run: START joined with its end, the same whatever order the events came in.",
+    cluster_by=("run_id", "job_name"),
+    constraints={
+        "known_state": "state IN ('NEW', 'RUNNING', 'COMPLETED', 'ABORTED', 'FAILED')",
+        "no_negative_duration": "coalesce(duration_ms, 0) >= 0 AND coalesce(clock_skew_ms, 1) > 0",
+    },
     schema=(
-        "run_id STRING",
+        "run_id STRING NOT NULL",
         "job_namespace STRING",
         "job_name STRING",
         "state STRING COMMENT 'NEW, RUNNING, COMPLETED, ABORTED or FAILED; of two ends the worse one counts'",
@@ -36,21 +45,30 @@ TABLE = Table(
         "ledger_difference DECIMAL(20,0) COMMENT 'input - processed - filtered - errored'",
         f"ledger STRUCT<{_LEDGER}> COMMENT 'the accounting ledger of the latest event that has one'",
         "error STRUCT<event_time: TIMESTAMP, event_id: STRING, message: STRING> COMMENT 'of the latest event with one'",
-        "parent STRUCT<run_id: STRING, job_namespace: STRING, job_name: STRING>",
+        "certificate_verdict STRING COMMENT 'altered, foreign algorithm or intact: what the hashes of its certificates "
+        "say, the worst first; how they are linked to others is in certificate_checks; null without a certificate'",
+        "nominal STRUCT<event_time: TIMESTAMP, event_id: STRING, start_at: TIMESTAMP, end_at: TIMESTAMP> "
+        "COMMENT 'the time the run is for, as the latest event with one says'",
+        f"parent {PARENT}",
+        f"root {PARENT} COMMENT 'the run at the top, as the parent facet names it'",
         "trace_id STRING",
-        "inputs ARRAY<STRUCT<namespace: STRING, name: STRING>> COMMENT 'all inputs any event named'",
-        "outputs ARRAY<STRUCT<namespace: STRING, name: STRING>> COMMENT 'all outputs any event named'",
+        "producer STRING",
+        f"inputs {_DATASETS} COMMENT 'all inputs any event named, with the statistics stated last'",
+        f"outputs {_DATASETS} COMMENT 'all outputs any event named, with the statistics stated last'",
+        "jobs ARRAY<STRUCT<namespace: STRING, name: STRING>> COMMENT 'all jobs its events name: one, if all is well'",
+        f"event_count INT COMMENT 'distinct events; null from {COUNTED_EVENTS} on: count them in lineage_events then'",
         "running_at TIMESTAMP COMMENT 'earliest RUNNING'",
         "completed_at TIMESTAMP COMMENT 'earliest COMPLETE'",
         "failed_at TIMESTAMP COMMENT 'earliest FAIL'",
         "aborted_at TIMESTAMP COMMENT 'earliest ABORT'",
         "first_event_at TIMESTAMP",
         "last_event_at TIMESTAMP",
+        f"event_hashes ARRAY<BIGINT> COMMENT 'of its event ids, at most {COUNTED_EVENTS}: what event_count counts'",
     ),
 )
 
 RULES: dict[str, Rule] = {
-    "job": EARLIEST,
+    "jobs": UNION,
     "started_at": EARLIEST,
     "running_at": EARLIEST,
     "completed_at": EARLIEST,
@@ -60,45 +78,50 @@ RULES: dict[str, Rule] = {
     "last_event_at": LATEST,
     "ledger": LATEST,
     "error": LATEST,
+    "certificate_verdict": EARLIEST,
+    "nominal": LATEST,
     "parent": EARLIEST,
+    "root": EARLIEST,
     "trace_id": EARLIEST,
-    "inputs": UNION,
-    "outputs": UNION,
+    "producer": EARLIEST,
+    "inputs": latest_by("namespace", "name"),
+    "outputs": latest_by("namespace", "name"),
+    "event_hashes": smallest(COUNTED_EVENTS),
 }
-"""How each merged column merges. `job` (stored as its two names) and `parent` are the same in all events of a
-sane run; where they are not, the smallest is as good as any and the same for everyone."""
+"""How each merged column merges. Job, parent, producer, … are the same in all events of a sane run; where they
+are not, the smallest is as good as any and the same for everyone."""
 
 
 def runs(events: DataFrame) -> DataFrame:
     """Rows of `runs` from the facts of events."""
-    folded = (
-        events.where(F.col("kind") == "RUN")
-        .select("run_id", *_elements())
-        .groupBy("run_id")
-        .agg(*(rule.fold(F.col(name)).alias(name) for name, rule in RULES.items()))
-    )
-    return folded.withColumns(derived(F.col)).select(*TABLE.columns)
+    return rows(elements(events.where(F.col("kind") == "RUN")))
 
 
-def derived(column: Callable[[str], Column]) -> dict[str, Column]:
-    """The columns that follow from the merged ones, which `column` gives by name."""
-    started, completed = column("started_at"), column("completed_at")
-    failed, aborted = column("failed_at"), column("aborted_at")
+def rows(elements: DataFrame) -> DataFrame:
+    """Rows of `runs` from others, or from events as such: any that belong to the same run are merged."""
+    return folded(elements, ["run_id"], RULES).withColumns(_derived()).select(*TABLE.columns)
+
+
+def _derived() -> dict[str, Column]:
+    """The columns that follow from the merged ones."""
+    started, completed = F.col("started_at"), F.col("completed_at")
+    failed, aborted = F.col("failed_at"), F.col("aborted_at")
     state = (
         F.when(failed.isNotNull(), "FAILED")
         .when(aborted.isNotNull(), "ABORTED")
         .when(completed.isNotNull(), "COMPLETED")
-        .when(started.isNotNull() | column("running_at").isNotNull(), "RUNNING")
+        .when(started.isNotNull() | F.col("running_at").isNotNull(), "RUNNING")
         .otherwise("NEW")
     )
     ended = F.coalesce(failed, aborted, completed)
     elapsed = F.unix_millis(ended) - F.unix_millis(started)
     ends = sum((end.isNotNull().cast("int") for end in (failed, aborted, completed)), F.lit(0))
-    ledger = column("ledger")
+    ledger = F.col("ledger")
     verdict = _ledger_verdict(ledger)
+    events = F.size(F.col("event_hashes"))
     return {
-        "job_namespace": column("job")["namespace"],
-        "job_name": column("job")["name"],
+        "job_namespace": F.col("jobs")[0]["namespace"],
+        "job_name": F.col("jobs")[0]["name"],
         "state": state,
         "successful": (state == "COMPLETED") & F.coalesce(verdict == "balanced", F.lit(True)),
         "ended_at": ended,
@@ -107,6 +130,7 @@ def derived(column: Callable[[str], Column]) -> dict[str, Column]:
         "has_conflicting_ends": ends > 1,
         "ledger_verdict": verdict,
         "ledger_difference": _ledger_difference(ledger),
+        "event_count": F.when(events < COUNTED_EVENTS, events),
     }
 
 
@@ -114,20 +138,13 @@ def write(batch: Batch, store: Store) -> None:
     """Merge the batch's runs into the table."""
     if batch.usable == 0:
         return
-    merged = {name: rule.join(_stored("old", name), _stored("new", name)) for name, rule in RULES.items()}
-    columns = {**merged, **derived(merged.__getitem__)}
-    del columns["job"]
-    store.merge(TABLE, runs(batch.events), key="run_id", merged=columns)
+    events = batch.events.where(F.col("kind") == "RUN")
+    known = store.rows_of(TABLE, events.select("run_id")).select("run_id", *RULES)
+    store.merge(TABLE, rows(known.unionByName(elements(events))), ["run_id"])
 
 
-def _stored(side: str, name: str) -> Column:
-    if name == "job":
-        return F.struct(F.col(f"{side}.job_namespace").alias("namespace"), F.col(f"{side}.job_name").alias("name"))
-    return F.col(f"{side}.{name}")
-
-
-def _elements() -> list[Column]:
-    """An event as a row of `runs` that knows of nothing else."""
+def elements(events: DataFrame) -> DataFrame:
+    """Each event as a row of `runs` that knows of nothing else."""
     version = (F.col("event_time"), F.col("event_id"))
     at = {
         "started_at": "START",
@@ -136,30 +153,43 @@ def _elements() -> list[Column]:
         "failed_at": "FAIL",
         "aborted_at": "ABORT",
     }
-    parent = F.struct(
-        F.col("parent_run_id").alias("run_id"),
-        F.col("parent_job_namespace").alias("job_namespace"),
-        F.col("parent_job_name").alias("job_name"),
-    )
-    no_datasets = F.array().cast("array<struct<namespace:string,name:string>>")
-    outputs = F.transform(
-        "outputs", lambda one: F.struct(one["namespace"].alias("namespace"), one["name"].alias("name"))
-    )
-    elements = {
+    nominal = F.struct(*version, F.col("nominal_start_at").alias("start_at"), F.col("nominal_end_at").alias("end_at"))
+    values = {
         **{name: F.when(F.col("event_type") == kind, F.col("event_time")) for name, kind in at.items()},
-        "job": F.struct(F.col("job_namespace").alias("namespace"), F.col("job_name").alias("name")),
+        "jobs": F.array(F.struct(F.col("job_namespace").alias("namespace"), F.col("job_name").alias("name"))),
         "first_event_at": F.col("event_time"),
         "last_event_at": F.col("event_time"),
         "ledger": F.when(F.col("ledger").isNotNull(), F.struct(*version, F.col("ledger.*"))),
         "error": F.when(
             F.col("error_message").isNotNull(), F.struct(*version, F.col("error_message").alias("message"))
         ),
-        "parent": F.when(F.col("parent_run_id").isNotNull(), parent),
+        "certificate_verdict": F.when(F.col("certificate").isNotNull(), certificates.verdict(F.col("certificate"))),
+        "nominal": F.when(F.coalesce("nominal_start_at", "nominal_end_at").isNotNull(), nominal),
+        "parent": F.col("parent"),
+        "root": F.col("root"),
         "trace_id": F.col("trace_id"),
-        "inputs": F.coalesce("inputs", no_datasets),
-        "outputs": F.coalesce(outputs, no_datasets),
+        "producer": F.col("producer"),
+        "inputs": _with_statistics("inputs"),
+        "outputs": _with_statistics("outputs"),
+        "event_hashes": F.array(F.xxhash64("event_id")),
     }
-    return [elements[name].alias(name) for name in RULES]
+    return events.select("run_id", *(values[name].alias(name) for name in RULES))
+
+
+def _with_statistics(datasets: str) -> Column:
+    """Statistics carry the time they were stated, so that an event without them does not erase them."""
+
+    def stated(one: Column) -> Column:
+        is_stated = F.coalesce(one["row_count"], one["size"]).isNotNull()
+        return F.struct(
+            one["namespace"].alias("namespace"),
+            one["name"].alias("name"),
+            F.when(is_stated, F.col("event_time")).alias("stated_at"),
+            one["row_count"].alias("row_count"),
+            one["size"].alias("size"),
+        )
+
+    return F.transform(F.coalesce(F.col(datasets), F.array()), stated)
 
 
 def _ledger_difference(ledger: Column) -> Column:

@@ -1,21 +1,31 @@
--- Everything that does not hold, in one shape: ledgers, certificates, events that never came.
+-- Everything that does not hold, in one shape: ledgers, certificates, tests of datasets, events that never came.
 SELECT
     'ledger' AS kind,
     verdict,
     run_id AS subject,
     run_id,
-    concat(job_namespace, '/', job_name, ': the difference is ', CAST(difference AS STRING)) AS detail
+    job_namespace || '/' || job_name || ': the difference is ' || coalesce(CAST(difference AS STRING), 'not known')
+        AS detail
 FROM ledger_checks
 WHERE is_violation
 UNION ALL
-SELECT 'certificate', verdict, certificate_id, run_id, concat('chain hash ', chain_hash)
+SELECT 'certificate', verdict, certificate_id, run_id, 'chain hash ' || coalesce(chain_hash, 'missing')
 FROM certificate_checks
 WHERE verdict <> 'genuine'
+UNION ALL
+SELECT
+    'quality',
+    'failed test',
+    namespace || '/' || name,
+    CAST(NULL AS STRING),
+    test.assertion || coalesce(' of ' || test.column, '')
+FROM (SELECT namespace, name, explode(tests) AS test FROM datasets) AS tested
+WHERE NOT test.success
 UNION ALL
 SELECT
     'emitter',
     'missing events',
     emitter_id,
     CAST(NULL AS STRING),
-    concat(CAST(missing AS STRING), ' from sequence ', CAST(first_missing AS STRING))
+    CAST(missing AS STRING) || ' from sequence ' || CAST(first_missing AS STRING)
 FROM emitter_gaps

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame, SparkSession
 
 from lineproof.streaming.batch import batch_of
-from lineproof.streaming.job import CURATED, TABLES
+from lineproof.streaming.job import TABLES, write_tables
 from lineproof.streaming.store import Store
 from lineproof.streaming.tables import archive
-from lineproof.streaming.views import view_sql, views_in
+from lineproof.streaming.views import for_spark, named_in
 from tests.streaming.records import records
 
 Batches = Sequence[Sequence[bytes | None]]
@@ -28,15 +28,14 @@ def curated(spark: SparkSession, root: str, batches: Batches) -> Store:
         written = Store(spark, root, "curate", number)
         for _ in range(2 if number == 1 else 1):  # once more, as after a crash before the checkpoint was written
             with batch_of(facts, written, {}) as batch:
-                for module in CURATED:
-                    module.write(batch, written)
+                write_tables(spark, batch, written)
     return store
 
 
-def view(spark: SparkSession, store: Store, name: str) -> DataFrame:
-    """A view over the tables, by Spark."""
+def asked(spark: SparkSession, store: Store, query: str) -> DataFrame:
+    """The answer of the tables and views, by Spark."""
     for table in TABLES:
         store.read(table).createOrReplaceTempView(table.name)
-    for one in views_in(name):
-        spark.sql(view_sql(one)).createOrReplaceTempView(one)
-    return spark.table(name)
+    for statement in for_spark(sorted(named_in(query)), temporary=True):
+        spark.sql(statement)
+    return spark.sql(query)

@@ -9,12 +9,10 @@ from random import Random
 from pyspark.sql import SparkSession
 
 from lineproof.producers.certificates import GENESIS, Certificate, Fault, chain_hash, faults
-from lineproof.producers.document import document_of
-from lineproof.producers.facets import CdmeFidelityCertificateRunFacet
 from lineproof.sql import Tables
-from tests.certificates import draft
+from tests.certificates import draft, facet_of
 from tests.events import document
-from tests.streaming.curated import curated, view
+from tests.streaming.curated import asked, curated
 
 SEED = 1
 TEXTS = ("plain", "ünïcödé ✓", "3:abc", "", " blank ", 'quote " and \\ and \n', "😀")
@@ -61,8 +59,7 @@ def story(chance: Random) -> list[Certificate]:
 
 
 def event(certificate: Certificate, key: str = "cdme_fidelityCertificate") -> bytes:
-    facet = document_of(CdmeFidelityCertificateRunFacet.from_certificate(certificate))
-    run = {"runId": str(uuid.uuid4()), "facets": {key: facet}}
+    run = {"runId": str(uuid.uuid4()), "facets": {key: facet_of(certificate)}}
     return json.dumps(document(run=run), ensure_ascii=False).encode()
 
 
@@ -85,7 +82,7 @@ def test_hashes_and_verdicts_are_those_of_the_offline_verifier(spark: SparkSessi
         content(one): (chain_hash(one), fault.value if fault else "genuine")
         for one, fault in zip(told, faults(told), strict=True)
     }
-    by_spark = [row.asDict(recursive=True) for row in view(spark, store, "certificate_checks").collect()]
+    by_spark = [row.asDict(recursive=True) for row in asked(spark, store, "SELECT * FROM certificate_checks").collect()]
     answer = Tables(str(tmp_path)).query("SELECT * FROM certificate_checks")
     by_duckdb = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
     for checked in (by_spark, by_duckdb):

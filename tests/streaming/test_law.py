@@ -1,6 +1,7 @@
-"""The law: any permutation, duplication, delay or split of the same events gives the same tables (R41, R50)."""
+"""The law: any permutation, duplication, delay or split of the same events gives the same tables (R40-R43, R50)."""
 
 import tempfile
+from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any
 
@@ -8,30 +9,37 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
-from lineproof.streaming.tables import archive, dead_letters, lineage_events, runs
-from tests import model
+from lineproof.streaming.lattice import folded
+from lineproof.streaming.sightings import sightings
+from lineproof.streaming.tables import (
+    archive,
+    dataset_schemas,
+    datasets,
+    dead_letters,
+    edges,
+    jobs,
+    lineage_events,
+    runs,
+)
 from tests.histories import GARBAGE, arrival
+from tests.model.edges import edges as model_edges
+from tests.model.events import lineage_events as model_lineage_events
+from tests.model.runs import runs as model_runs
+from tests.model.things import dataset_schemas as model_dataset_schemas
+from tests.model.things import datasets as model_datasets
+from tests.model.things import jobs as model_jobs
 from tests.streaming.curated import curated
 from tests.streaming.records import records
 
-# An example is a Spark job over many histories: a failing one is told run by run, not shrunk.
+# An example is a Spark job over many histories: a failing one is told row by row, not shrunk.
 SPARK_SIZED = settings(deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
 
-
-def rows(frame: DataFrame, key: str) -> dict[str, dict[str, Any]]:
-    """Rows by key, as plain Python."""
-    found = [in_utc(row.asDict(recursive=True)) for row in frame.collect()]
-    by_key = {row[key]: row for row in found}
-    assert len(by_key) == len(found), f"{key} is not unique"
-    return by_key
-
-
-def in_utc(value: Any) -> Any:
-    """PySpark gives times without a zone, in that of the machine."""
-    if isinstance(value, dict):
-        return {name: in_utc(member) for name, member in value.items()}
-    return value.astimezone(timezone.utc) if isinstance(value, datetime) else value
+ENDS = (
+    *("kind", "job_namespace", "job_name"),
+    *("source_namespace", "source_name", "source_field", "target_namespace", "target_name", "target_field"),
+)
 
 
 @settings(SPARK_SIZED, max_examples=1)
@@ -40,32 +48,90 @@ def test_batches_in_any_order_give_the_tables_of_the_model(spark: SparkSession, 
     arrived = arrival(seed, runs=120)
     with tempfile.TemporaryDirectory() as root:
         store = curated(spark, root, arrived.batches)
-        assert_runs(store.read(runs.TABLE), arrived.sent)
         events = rows(store.read(lineage_events.TABLE), "event_id")
-        assert {key: row["event"] for key, row in events.items()} == model.lineage_events(arrived.sent)
+        assert {key[0]: row["event"] for key, row in events.items()} == model_lineage_events(arrived.sent)
         letters = store.read(dead_letters.TABLE).select("value").collect()
         unusable = [value for value in arrived.arrived if value in GARBAGE]
         assert sorted(map(repr, (row.value and bytes(row.value) for row in letters))) == sorted(map(repr, unusable))
+        assert_tables(
+            arrived.sent,
+            *(store.read(module.TABLE) for module in (runs, jobs, datasets, dataset_schemas, edges)),
+        )
 
 
 @settings(SPARK_SIZED, max_examples=2)
 @given(seed=st.integers(0, 2**64))
 def test_the_fold_of_one_batch_is_the_models(spark: SparkSession, seed: int) -> None:
+    """With the one above, over 1,000 histories."""
     arrived = arrival(seed, runs=500)
-    facts = archive.archive(records(spark, arrived.arrived), {}).where("reason IS NULL")
-    assert_runs(runs.runs(facts), arrived.sent)
+    facts = archive.archive(records(spark, arrived.arrived), {}).where("reason IS NULL").persist()
+    seen = sightings(facts, facts, {}).persist()
+    of_runs = runs.runs(facts)
+    tables = (jobs.jobs(seen), datasets.datasets(seen), dataset_schemas.dataset_schemas(seen))
+    assert_tables(arrived.sent, of_runs, *tables, edges.edges(of_runs, facts, seen))
+    seen.unpersist()
+    facts.unpersist()
 
 
-def assert_runs(found: DataFrame, values: list[bytes]) -> None:
-    expected = model.runs(values)
-    actual = rows(found, "run_id")
-    assert actual.keys() == expected.keys()
-    differing = [run_id for run_id, row in expected.items() if actual[run_id] != row]
+def test_a_run_with_very_many_events_is_not_counted(spark: SparkSession) -> None:
+    ids = spark.range(2000).select(F.lit("r").alias("run_id"), F.array(F.xxhash64("id")).alias("event_hashes"))
+    for share, size in ((ids.limit(499), 499), (ids, runs.COUNTED_EVENTS)):
+        [row] = folded(share, ["run_id"], {"event_hashes": runs.RULES["event_hashes"]}).collect()
+        assert len(row.event_hashes) == size
+
+
+def assert_tables(
+    values: list[bytes],
+    of_runs: DataFrame,
+    of_jobs: DataFrame,
+    of_datasets: DataFrame,
+    of_schemas: DataFrame,
+    of_edges: DataFrame,
+) -> None:
+    """Every table against its model."""
+    assert_equal(rows(of_runs.drop("event_hashes"), "run_id"), {(key,): row for key, row in model_runs(values).items()})
+    assert_equal(rows(of_jobs, "namespace", "name"), model_jobs(values))
+    assert_equal(rows(of_datasets, "namespace", "name"), model_datasets(values))
+    assert_equal(rows(of_schemas, "namespace", "name", "schema_hash"), model_dataset_schemas(values))
+    found = {
+        key: {
+            "first_seen_at": row["first_seen_at"],
+            "last": (row["last_seen"]["event_time"], row["last_seen"]["run_id"]),
+            "transformations": sorted(row["transformations"], key=repr),
+        }
+        for key, row in rows(of_edges, *ENDS).items()
+    }
+    expected = {
+        key: {**row, "transformations": sorted(row["transformations"], key=repr)}
+        for key, row in model_edges(values).items()
+    }
+    assert_equal(found, expected)
+
+
+def rows(frame: DataFrame, *key: str) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """Rows by key, as plain Python."""
+    found = [in_utc(row.asDict(recursive=True)) for row in frame.collect()]
+    by_key = {tuple(row[name] for name in key): row for row in found}
+    assert len(by_key) == len(found), f"{key} is not unique"
+    return by_key
+
+
+def in_utc(value: Any) -> Any:
+    """PySpark gives times without a zone, in that of the machine."""
+    if isinstance(value, dict):
+        return {name: in_utc(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return list(map(in_utc, value))
+    return value.astimezone(timezone.utc) if isinstance(value, datetime) else value
+
+
+def assert_equal(found: Mapping[Any, dict[str, Any]], expected: Mapping[Any, dict[str, Any]]) -> None:
+    assert found.keys() == expected.keys()
+    differing = [key for key in expected if found[key] != expected[key]]
     if differing:
-        run_id = differing[0]
-        columns = [name for name in expected[run_id] if actual[run_id][name] != expected[run_id][name]]
-        of_run = [value for value in values if run_id.encode() in value]
+        key = differing[0]
+        columns = [name for name in expected[key] if found[key][name] != expected[key][name]]
         pytest.fail(
-            f"{len(differing)} of {len(expected)} runs differ; {run_id} in {columns}: "
-            f"{[(actual[run_id][name], expected[run_id][name]) for name in columns]} for {of_run}"
+            f"{len(differing)} of {len(expected)} rows differ; {key}: "
+            f"{[(name, found[key][name], expected[key][name]) for name in columns]}"
         )

@@ -1,0 +1,105 @@
+"""Where a batch saw jobs and datasets, with the facets they had there.
+
+Facets are most of an event, and nearly always the same as the last time. So ingest keeps only a hash of them. Here, of
+all events that show a job or dataset with the same facets, the first and the last are opened again: that is all that
+facts of the form "since when", "until when" and "what last" can depend on.
+"""
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from lineproof.streaming.facts import TEST_FACETS
+from lineproof.streaming.tables import archive
+from lineproof.streaming.tables.archive import COORDINATES
+
+_THING = "namespace STRING, name STRING, facets MAP<STRING, STRING>"
+_FACETS = f"""
+    job STRUCT<{_THING}>,
+    dataset STRUCT<{_THING}>,
+    inputs ARRAY<STRUCT<{_THING}, inputFacets: MAP<STRING, STRING>>>,
+    outputs ARRAY<STRUCT<{_THING}>>
+"""
+
+
+def sightings(events: DataFrame, records: DataFrame, schema_ids: Mapping[int, int]) -> DataFrame:
+    """A row per job and dataset of every telling event: `role` (JOB, INPUT, OUTPUT, DATASET), its name, its `facets`.
+
+    `events` are the batch's facts, `records` the same with their bytes.
+    """
+    opened = (
+        records.join(F.broadcast(_telling(events)), ["event_id", *COORDINATES], "left_semi")
+        .withColumn("event", F.from_json(archive.payload_text(schema_ids), _FACETS))
+        .select("event_id", "event_time", "run_id", "job_namespace", "job_name", F.explode(_things()).alias("thing"))
+    )
+    return opened.select("thing.*", *(name for name in opened.columns if name != "thing"))
+
+
+def _telling(events: DataFrame) -> DataFrame:
+    """The coordinates of the first and last event with the same facets of the same thing."""
+    hashes = F.flatten(
+        F.array(
+            F.array(_hashed("JOB", F.struct(F.col("job_facets_hash").alias("facets_hash")))),
+            F.array(
+                _hashed(
+                    "DATASET",
+                    F.struct(
+                        F.col("dataset_namespace").alias("namespace"),
+                        F.col("dataset_name").alias("name"),
+                        F.col("dataset_facets_hash").alias("facets_hash"),
+                    ),
+                )
+            ),
+            F.transform(F.coalesce("inputs", F.array()), lambda one: _hashed("INPUT", one)),
+            F.transform(F.coalesce("outputs", F.array()), lambda one: _hashed("OUTPUT", one)),
+        )
+    )
+    version = F.struct("event_time", "event_id", *COORDINATES)
+    return (
+        events.select(F.explode(F.array_distinct(hashes)).alias("hash"), version.alias("version"))
+        .groupBy("hash")
+        .agg(F.min("version").alias("first"), F.max("version").alias("last"))
+        .select(F.explode(F.array("first", "last")).alias("version"))
+        .select("version.event_id", *(f"version.{name}" for name in COORDINATES))
+        .distinct()
+    )
+
+
+def _hashed(role: str, thing: Column) -> Column:
+    return F.xxhash64(F.lit(role), F.col("job_namespace"), F.col("job_name"), thing)
+
+
+def _things() -> Column:
+    event = F.col("event")
+    one_job = F.when(event["job"].isNotNull(), F.array(event["job"]))
+    one_dataset = F.when(event["dataset"].isNotNull(), F.array(event["dataset"]))
+    return F.flatten(
+        F.array(
+            _seen("JOB", one_job),
+            _seen("DATASET", one_dataset),
+            _seen("INPUT", event["inputs"]),
+            _seen("OUTPUT", event["outputs"]),
+        )
+    )
+
+
+def _seen(role: str, things: Column) -> Column:
+    def seen(thing: Column) -> Column:
+        facets = _entries(thing["facets"])
+        if role == "INPUT":
+            tests = F.filter(_entries(thing["inputFacets"]), lambda one: one["name"].isin(*TEST_FACETS))
+            facets = F.concat(facets, tests)
+        return F.struct(
+            F.lit(role).alias("role"),
+            thing["namespace"].alias("namespace"),
+            thing["name"].alias("name"),
+            facets.alias("facets"),
+        )
+
+    return F.transform(F.coalesce(things, F.array()), seen)
+
+
+def _entries(facets: Column) -> Column:
+    entries = F.map_entries(F.coalesce(facets, F.create_map().cast("map<string,string>")))
+    return F.transform(entries, lambda one: F.struct(one["key"].alias("name"), one["value"].alias("facet")))

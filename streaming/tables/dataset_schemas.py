@@ -1,0 +1,62 @@
+"""`dataset_schemas`: every schema a dataset was ever seen with, since when and until when.
+
+A schema that comes back is the row it was before: `last_seen` moves on.
+"""
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lineproof.streaming.batch import Batch
+from lineproof.streaming.lattice import EARLIEST, LATEST, Rule, folded
+from lineproof.streaming.store import Store, Table
+
+FIELDS = "ARRAY<STRUCT<name: STRING, type: STRING, description: STRING>>"
+_SEEN = "STRUCT<event_time: TIMESTAMP, event_id: STRING, run_id: STRING>"
+KEY = ("namespace", "name", "schema_hash")
+RULES: dict[str, Rule] = {"fields_json": EARLIEST, "first_seen": EARLIEST, "last_seen": LATEST}
+
+TABLE = Table(
+    name="dataset_schemas",
+    comment="Every schema a dataset was seen with, since when and until when.",
+    cluster_by=("namespace", "name"),
+    schema=(
+        "namespace STRING NOT NULL",
+        "name STRING NOT NULL",
+        "schema_hash STRING NOT NULL COMMENT 'SHA-256 of its fields'",
+        f"fields {FIELDS}",
+        "fields_json STRING COMMENT 'the fields whole: also nested ones'",
+        f"first_seen {_SEEN} COMMENT 'earliest event with it'",
+        f"last_seen {_SEEN} COMMENT 'latest event with it'",
+    ),
+)
+
+
+def dataset_schemas(sightings: DataFrame) -> DataFrame:
+    """Rows of `dataset_schemas` from a batch's sightings."""
+    return rows(stated(sightings))
+
+
+def rows(stated: DataFrame) -> DataFrame:
+    """Rows of `dataset_schemas` from others: any of the same schema are merged."""
+    return folded(stated, KEY, RULES).withColumn("fields", F.from_json("fields_json", FIELDS)).select(*TABLE.columns)
+
+
+def stated(sightings: DataFrame) -> DataFrame:
+    """Each sighting with a schema, as a row that knows of nothing else."""
+    schema = F.try_element_at(F.filter("facets", lambda one: one["name"] == "schema"), F.lit(1))["facet"]
+    fields = F.get_json_object(schema, "$.fields")
+    seen = F.struct("event_time", "event_id", "run_id")
+    return (
+        sightings.where(F.col("role") != "JOB")
+        .select("namespace", "name", fields.alias("fields_json"), seen.alias("first_seen"), seen.alias("last_seen"))
+        .where(F.col("fields_json").isNotNull())
+        .withColumn("schema_hash", F.sha2("fields_json", 256))
+    )
+
+
+def write(batch: Batch, store: Store) -> None:
+    """Merge the batch's schemas into the table."""
+    if batch.usable == 0:
+        return
+    known = store.rows_of(TABLE, batch.sightings.select("namespace", "name")).select(*KEY, *RULES)
+    store.merge(TABLE, rows(known.unionByName(stated(batch.sightings))), KEY)

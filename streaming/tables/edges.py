@@ -1,0 +1,180 @@
+"""`edges`: what a job reads and writes, and what it carries from dataset to dataset and from column to column.
+
+One row per edge, however many runs it had, so that lineage is as fast after years as on the first day. Names are as the
+events have them; the views `job_edges`, `dataset_edges` and `column_edges` put one node for all names of a dataset.
+"""
+
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from lineproof.streaming.batch import Batch
+from lineproof.streaming.lattice import EARLIEST, LATEST, UNION, Rule, folded
+from lineproof.streaming.store import Store, Table
+from lineproof.streaming.tables import runs
+
+_TRANSFORMATION = "STRUCT<type: STRING, subtype: STRING, description: STRING, masking: BOOLEAN>"
+_ENDS = (
+    *("job_namespace", "job_name", "source_namespace", "source_name", "source_field"),
+    *("target_namespace", "target_name", "target_field"),
+)
+_CONNECTS = ("kind", *_ENDS)
+KEY = ("edge_id", *_CONNECTS)
+RULES: dict[str, Rule] = {"transformations": UNION, "first_seen_at": EARLIEST, "last_seen": LATEST}
+
+TABLE = Table(
+    name="edges",
+    comment="What jobs read and write, and carry from dataset to dataset and column to column. One row per edge.",
+    cluster_by=("target_name", "source_name"),
+    constraints={"known_kind": "kind IN ('INPUT', 'OUTPUT', 'DATASET', 'COLUMN')"},
+    schema=(
+        "edge_id STRING NOT NULL COMMENT 'SHA-256 of what it connects'",
+        "kind STRING NOT NULL COMMENT 'INPUT and OUTPUT of a job, DATASET to dataset, COLUMN to column'",
+        "job_namespace STRING COMMENT 'null where a dataset event says it'",
+        "job_name STRING",
+        "source_namespace STRING COMMENT 'null for an OUTPUT'",
+        "source_name STRING",
+        "source_field STRING COMMENT 'of a COLUMN'",
+        "target_namespace STRING COMMENT 'null for an INPUT'",
+        "target_name STRING",
+        "target_field STRING COMMENT 'of a COLUMN; null where all of the target depends on the source'",
+        f"transformations ARRAY<{_TRANSFORMATION}> COMMENT 'all that any event named'",
+        "first_seen_at TIMESTAMP COMMENT 'earliest event of a run with it'",
+        "last_seen STRUCT<event_time: TIMESTAMP, run_id: STRING> COMMENT 'latest event, and its run'",
+    ),
+)
+
+_COLUMNS = f"ARRAY<STRUCT<namespace: STRING, name: STRING, field: STRING, transformations: ARRAY<{_TRANSFORMATION}>>>"
+_COLUMN_LINEAGE = f"""
+    fields MAP<STRING, STRUCT<
+        inputFields: {_COLUMNS}, transformationDescription: STRING, transformationType: STRING>>,
+    dataset {_COLUMNS}
+"""
+
+
+def edges(of_runs: DataFrame, events: DataFrame, sightings: DataFrame) -> DataFrame:
+    """Rows of `edges` from rows of `runs`, the facts of events (of which job events count), and sightings."""
+    works = ("jobs", "inputs", "outputs", "first_event_at", "last_event_at", "run_id")
+    of_job_events = runs.elements(events.where(F.col("kind") == "JOB")).select(*works)
+    stated = _of_jobs(of_runs.select(*works).unionByName(of_job_events)).unionByName(_of_columns(sightings))
+    return rows(stated.withColumn("edge_id", F.sha2(F.to_json(F.struct(*_CONNECTS)), 256)))
+
+
+def rows(stated: DataFrame) -> DataFrame:
+    """Rows of `edges` from others: any that connect the same are merged."""
+    return folded(stated, KEY, RULES).select(*TABLE.columns)
+
+
+def _of_jobs(works: DataFrame) -> DataFrame:
+    """What runs and job events read, write and carry."""
+    inputs, outputs = F.col("inputs"), F.col("outputs")
+
+    def of(job: Column) -> Column:
+        read = F.transform(inputs, lambda source: _edge("INPUT", job, source=source))
+        written = F.transform(outputs, lambda target: _edge("OUTPUT", job, target=target))
+        carried = F.transform(
+            inputs,
+            lambda source: F.transform(outputs, lambda target: _edge("DATASET", job, source=source, target=target)),
+        )
+        return F.concat(read, written, F.flatten(carried))
+
+    return works.select(
+        F.explode(F.flatten(F.transform("jobs", of))).alias("edge"),
+        F.col("first_event_at").alias("first_seen_at"),
+        F.struct(F.col("last_event_at").alias("event_time"), "run_id").alias("last_seen"),
+    ).select("edge.*", "first_seen_at", "last_seen")
+
+
+def _of_columns(sightings: DataFrame) -> DataFrame:
+    """What the columnLineage of datasets says, in its present and its older shape."""
+    facet = F.try_element_at(F.filter("facets", lambda one: one["name"] == "columnLineage"), F.lit(1))["facet"]
+    target = F.struct("namespace", "name")
+    job = F.struct(F.col("job_namespace").alias("namespace"), F.col("job_name").alias("name"))
+    lineage = F.from_json(facet, _COLUMN_LINEAGE)
+
+    def from_column(source: Column, field: Column, older: Column | None = None) -> Column:
+        stated = F.coalesce(source["transformations"], F.array())
+        if older is not None:
+            stated = F.concat(stated, older)
+        return _edge("COLUMN", job, source, source["field"], target, field, stated)
+
+    of_fields = F.transform(
+        F.map_entries(lineage["fields"]),
+        lambda one: F.transform(
+            F.coalesce(one["value"]["inputFields"], F.array()),
+            lambda source: from_column(source, one["key"], _older_transformation(one["value"])),
+        ),
+    )
+    of_dataset = F.transform(lineage["dataset"], lambda source: from_column(source, F.lit(None).cast("string")))
+    edges = F.concat(F.flatten(F.coalesce(of_fields, F.array())), F.coalesce(of_dataset, F.array()))
+    is_whole = reduce(
+        lambda left, right: left & right,
+        (F.col(f"edge.source_{name}").isNotNull() for name in ("namespace", "name", "field")),
+    )
+    return (
+        sightings.where((F.col("role") != "JOB") & facet.isNotNull())
+        .select(
+            F.explode(edges).alias("edge"),
+            F.col("event_time").alias("first_seen_at"),
+            F.struct("event_time", "run_id").alias("last_seen"),
+        )
+        .where(is_whole)
+        .select("edge.*", "first_seen_at", "last_seen")
+    )
+
+
+def write(batch: Batch, store: Store) -> None:
+    """Merge the batch's edges into the table.
+
+    A run's inputs and outputs may come with different events. So its edges are made of all that `runs` knows by now,
+    which only grows.
+    """
+    if batch.usable == 0:
+        return
+    touched = batch.events.where(F.col("kind") == "RUN").select("run_id")
+    new = edges(store.rows_of(runs.TABLE, touched), batch.events, batch.sightings).persist()
+    try:
+        known = store.rows_of(TABLE, new.select("edge_id"))
+        store.merge(TABLE, rows(known.unionByName(new)), ["edge_id"])
+    finally:
+        new.unpersist()
+
+
+def _edge(
+    kind: str,
+    job: Column,
+    source: Column | None = None,
+    source_field: Column | None = None,
+    target: Column | None = None,
+    target_field: Column | None = None,
+    transformations: Column | None = None,
+) -> Column:
+    nothing = F.lit(None).cast("string")
+
+    def part(thing: Column | None, name: str) -> Column:
+        return nothing if thing is None else thing[name]
+
+    ends = (
+        *(job["namespace"], job["name"]),
+        *(part(source, "namespace"), part(source, "name"), nothing if source_field is None else source_field),
+        *(part(target, "namespace"), part(target, "name"), nothing if target_field is None else target_field),
+    )
+    none = F.array().cast(f"array<{_TRANSFORMATION}>")
+    return F.struct(
+        F.lit(kind).alias("kind"),
+        *(end.alias(name) for end, name in zip(ends, _ENDS, strict=True)),
+        (none if transformations is None else transformations).alias("transformations"),
+    )
+
+
+def _older_transformation(field: Column) -> Column:
+    """Before a transformation belonged to each source, a field had one for all of them."""
+    kind, description = field["transformationType"], field["transformationDescription"]
+    stated = F.struct(
+        kind.alias("type"),
+        F.lit(None).cast("string").alias("subtype"),
+        description.alias("description"),
+        F.lit(None).cast("boolean").alias("masking"),
+    )
+    return F.when(F.coalesce(kind, description).isNotNull(), F.array(stated)).otherwise(F.array())

@@ -1,0 +1,59 @@
+"""Distinct events, as the fold sees them."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from lineproof.schemas.envelope import Envelope, decode, event_id
+from lineproof.schemas.openlineage import parse_instant
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Event:
+    """An event with what it is known by, and what its envelope says."""
+
+    time: datetime
+    event_id: str
+    document: Row
+    trace_id: str | None
+
+    @property
+    def version(self) -> tuple[datetime, str]:
+        """What decides which of two events is the later one."""
+        return self.time, self.event_id
+
+    @property
+    def run_id(self) -> str | None:
+        """In lower case, as the tables have it."""
+        return str(self.document["run"]["runId"]).lower() if "run" in self.document else None
+
+    @property
+    def job(self) -> tuple[str, str] | None:
+        """Namespace and name."""
+        job = self.document.get("job")
+        return (job["namespace"], job["name"]) if job else None
+
+
+def events(values: Iterable[bytes]) -> list[Event]:
+    """Every record as its event, in the order of their times."""
+    return sorted(map(_event, values), key=lambda event: event.version)
+
+
+def lineage_events(values: Iterable[bytes]) -> dict[str, str]:
+    """Event id to JSON."""
+    return {event_id(payload): payload.decode() for payload, _ in map(_opened, values)}
+
+
+def _event(value: bytes) -> Event:
+    payload, trace_id = _opened(value)
+    document = json.loads(payload)
+    return Event(parse_instant(document["eventTime"]), event_id(payload), document, trace_id)
+
+
+def _opened(value: bytes) -> tuple[bytes, str | None]:
+    opened = decode(value)
+    return (opened.payload, opened.trace_id) if isinstance(opened, Envelope) else (opened, None)
