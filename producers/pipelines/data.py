@@ -35,10 +35,10 @@ class Dataset:
     version: str = "1"
     """Of the way it is made; raised when a pipeline begins to make it otherwise."""
 
-    def as_input(self, facets: Mapping[str, Any] | None = None) -> ol.InputDataset:
-        """The dataset as a run declares it at its start."""
+    def as_input(self, facets: Mapping[str, Any] | None = None, row_count: int | None = None) -> ol.InputDataset:
+        """The dataset as a run declares it at its start, or once it has read so many rows of it."""
         own = {**self._facets(), **(facets or {})}
-        return input_dataset(self.name, schema=self.schema, source_uri=self.source_uri, facets=own)
+        return input_dataset(self.name, schema=self.schema, source_uri=self.source_uri, row_count=row_count, facets=own)
 
     def as_output(
         self,

@@ -1,6 +1,6 @@
 """What a run can show for itself: the states it went from and to, as hashes, and what was checked."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -23,9 +23,10 @@ class Proof:
         self._inputs: dict[str, str] = {}
         self._outputs: dict[str, str] = {}
 
-    def read(self, dataset: Dataset, rows: Any) -> None:
+    def read(self, dataset: Dataset, rows: Sequence[Any]) -> None:
         """The run has read these rows."""
         self._inputs[dataset.name.name] = checksum(rows)
+        self._run.add_input(dataset.as_input(row_count=len(rows)))
 
     def wrote(self, dataset: Dataset, rows: Rows, **described: Any) -> None:
         """The run has written these rows: they are an output, described by options of `Dataset.as_output`."""
