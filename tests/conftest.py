@@ -12,10 +12,13 @@ from pyspark.sql import SparkSession
 from lineproof import jars
 from lineproof.broker import Broker
 from lineproof.java import log_options
+from lineproof.jobrunner import job_config
 from lineproof.kafka import Kafka
 from lineproof.schemas.envelope import MAX_RECORD_BYTES
 from lineproof.settings import Settings
+from lineproof.streaming import job
 from lineproof.streaming.session import session
+from tests.integration.tools import RunJob
 
 SPARK = {"spark.master": "local[2]", "spark.driver.memory": "2g"}
 # To compile a query takes longer than to run it over the little data of a test.
@@ -60,3 +63,15 @@ def settings(bootstrap_servers: str, tmp_path: Path) -> Settings:
     )
     Kafka(settings.kafka).create_topics([settings.topics.events, settings.topics.dead_letters], 2, 1)
     return settings
+
+
+@pytest.fixture
+def run_job(spark: SparkSession) -> RunJob:
+    """Runs the job on the shared session until it has caught up, and returns its batches."""
+
+    def run(settings: Settings) -> list[job.Progress]:
+        batches: list[job.Progress] = []
+        job.run(spark, job_config(settings), batches.append, lambda: False)
+        return batches
+
+    return run

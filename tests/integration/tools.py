@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +18,7 @@ from lineproof.producers.transports.memory import MemoryTransport
 from lineproof.sample_noise import Sent, noise
 from lineproof.settings import Settings
 from lineproof.sql import Tables
-from lineproof.streaming.job import Progress
+from lineproof.streaming.job import CURATED, Progress
 
 RunJob = Callable[[Settings], list[Progress]]
 
@@ -34,12 +35,12 @@ def lineproof(*arguments: str, **environment: str) -> subprocess.CompletedProces
     )
 
 
-def publish(settings: Settings) -> Sent:
+def publish(settings: Settings, runs: int = 100) -> Sent:
     """Put good runs, some of their events again, and the demo's noise on the topic."""
     captured = MemoryTransport()
     chain = Chain(settings.home / "certificates.jsonl")
     emitter = Emitter(captured, "tests", chain=chain)
-    for number in range(100):
+    for number in range(runs):
         source = input_dataset(DatasetName("db", f"source-{number % 5}"), schema={"id": "bigint"})
         with emitter.run(f"job-{number % 5}", inputs=[source]) as run:
             run.progress(percent=50)
@@ -55,7 +56,7 @@ def publish(settings: Settings) -> Sent:
 
 def consumed(settings: Settings, topic: str, count: int) -> list[Any]:
     """The first records of a topic, waiting for all of them."""
-    consumer = Consumer({**settings.kafka, "group.id": topic, "auto.offset.reset": "earliest"})
+    consumer = Consumer({**settings.kafka, "group.id": uuid.uuid4().hex, "auto.offset.reset": "earliest"})
     consumer.subscribe([topic])
     messages: list[Any] = []
     while len(messages) < count:
@@ -68,8 +69,18 @@ def consumed(settings: Settings, topic: str, count: int) -> list[Any]:
 
 def snapshot(settings: Settings) -> dict[str, list[tuple[Any, ...]]]:
     """The curated tables, in an order of their own."""
-    tables = Tables(settings.tables_path)
-    return {
-        name: sorted(tables.query(f"SELECT * FROM {name}").rows, key=repr)
-        for name in ("runs", "lineage_events", "dead_letters", "certificates")
-    }
+    return {module.TABLE.name: rows(settings, module.TABLE.name) for module in CURATED}
+
+
+def rows(settings: Settings, table: str) -> list[tuple[Any, ...]]:
+    """All of a table, in an order of its own."""
+    return sorted(Tables(settings.tables_path).query(f"SELECT * FROM {table}").rows, key=repr)
+
+
+def assert_archive_is_topic(settings: Settings) -> None:
+    """Byte for byte, and nothing twice."""
+    archived = Tables(settings.tables_path).query('SELECT partition, "offset", key, value FROM archive').rows
+    topic = settings.topics.events
+    count = sum(end - begin for begin, end in Kafka(settings.kafka).offsets(topic).values())
+    in_topic = [(m.partition(), m.offset(), m.key(), m.value()) for m in consumed(settings, topic, count)]
+    assert sorted(archived, key=repr) == sorted(in_topic, key=repr)

@@ -1,0 +1,116 @@
+"""The job, killed with -9 at a chosen point. Run as a program: CONFIG POINT WHICH.
+
+`points` names them: before and after the commit of every table, and of each query's checkpoint. What Python writes is
+struck from within. What the JVM writes is watched: the process dies as soon as the file that tells the moment is there.
+"""
+
+import os
+import re
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from lineproof.jobrunner import run_job
+from lineproof.settings import Settings, load
+from lineproof.streaming import job
+from lineproof.streaming.tables import archive
+
+AT_RANDOM = "at-random-"
+"""Followed by a number of seconds: so long after the job has started."""
+
+Curate = Callable[[DataFrame, int], None]
+
+
+def points() -> list[str]:
+    """Every commit point of a batch, from the topic to the last checkpoint."""
+    committed = [archive.TABLE.name, "ingest", *(module.TABLE.name for module in job.CURATED), "curate"]
+    return [f"{when}-{what}" for what in committed for when in ("before", "after")]
+
+
+def die() -> None:
+    """Kill this process and the JVM with it: nothing may be tidied up."""
+    os.killpg(0, signal.SIGKILL)
+
+
+class Strike:
+    """One chosen point, in the first batch that passes it or in the first that no earlier start has planned."""
+
+    def __init__(self, settings: Settings, point: str, which: str) -> None:
+        self._point = point
+        self._only_new = which == "new"
+        self._checkpoints = Path(settings.checkpoints_path)
+        self._archive_log = Path(settings.tables_path, archive.TABLE.name, "_delta_log")
+        self._batch = -1
+        self._planned_before = -1
+
+    def arm(self) -> None:
+        """Stand between the job and what it writes by Python."""
+        for module in job.CURATED:
+            module.write = self._around(module.write, module.TABLE.name)  # type: ignore[attr-defined]
+        for_each = DataStreamWriter.foreachBatch
+
+        def for_each_batch(writer: DataStreamWriter, curate: Curate) -> DataStreamWriter:
+            def counted(facts: DataFrame, number: int) -> None:
+                self._batch = number
+                curate(facts, number)
+                self._pass("before-curate")
+
+            return for_each(writer, counted)
+
+        DataStreamWriter.foreachBatch = for_each_batch  # type: ignore[assignment, method-assign]
+
+    def started(self) -> None:
+        """Watch for what the JVM writes, now that the tables are made."""
+        planned = self._checkpoints / "curate" / "offsets"
+        self._planned_before = max((int(name) for name in _names(planned) if name.isdigit()), default=-1)
+        ingest, curate = self._checkpoints / "ingest", self._checkpoints / "curate"
+        moments = {
+            "before-archive": (ingest / "offsets", r"\d+"),  # planned, nothing written
+            "after-archive": (self._archive_log, r"\d+\.json"),
+            "before-ingest": (ingest / "commits", r".*"),  # its draft, or the file itself if that was not seen
+            "after-ingest": (ingest / "commits", r"\d+"),
+            "after-curate": (curate / "commits", r"\d+"),
+        }
+        if self._point in moments:
+            directory, pattern = moments[self._point]
+            threading.Thread(target=_die_at, args=(directory, _names(directory), pattern), daemon=True).start()
+        elif self._point.startswith(AT_RANDOM):
+            threading.Timer(float(self._point.removeprefix(AT_RANDOM)), die).start()
+
+    def _around(self, write: Callable[..., None], table: str) -> Callable[..., None]:
+        def wrapped(*arguments: Any) -> None:
+            self._pass(f"before-{table}")
+            write(*arguments)
+            self._pass(f"after-{table}")
+
+        return wrapped
+
+    def _pass(self, point: str) -> None:
+        if point == self._point and (self._batch > self._planned_before or not self._only_new):
+            die()
+
+
+def _names(directory: Path) -> set[str]:
+    return {entry.name for entry in directory.iterdir()} if directory.exists() else set()
+
+
+def _die_at(directory: Path, known: set[str], pattern: str) -> None:
+    """As soon as there is a new file of such a name."""
+    while not any(re.fullmatch(pattern, name) for name in _names(directory) - known):
+        time.sleep(0.0002)
+    die()
+
+
+if __name__ == "__main__":
+    config, point, which = sys.argv[1:]
+    settings = load(Path(config))
+    strike = Strike(settings, point, which)
+    strike.arm()
+    run_job(settings, create_topics=False, report=print, started=strike.started)
