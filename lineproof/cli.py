@@ -44,6 +44,16 @@ SetOption = Annotated[
         help="Set one setting, e.g. kafka.bootstrap.servers=HOST:PORT. Repeatable.",
     ),
 ]
+AcceptLossOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="BATCH",
+        help="Go on without records that the topic has lost; the refusal names the number, good for that loss only.",
+    ),
+]
+RestoreOption = Annotated[
+    bool, typer.Option("--restore-checkpoint", help="Make ingest's checkpoint, if it is lost, anew from the archive.")
+]
 OutputOption = Annotated[Format, typer.Option("--output", "-o", help="How data is printed.")]
 
 
@@ -98,16 +108,24 @@ def up(
     config: ConfigOption = None,
     set_: SetOption = None,
     detach: Annotated[bool, typer.Option("--detach", "-d", help="Return once it runs; stop it with `down`.")] = False,
+    accept_loss: AcceptLossOption = None,
+    restore_checkpoint: RestoreOption = False,
 ) -> None:
     """Run a broker and the job on this machine until Ctrl-C. Continues where it stopped.
 
     [bold]Example:[/] lineproof up --detach
     """
     from lineproof import services
+    from lineproof.jobrunner import Recovery
 
     settings = load(config, set_ or ())
     if detach:
-        arguments = [*(["--config", str(config)] if config else []), *(f"--set={one}" for one in set_ or ())]
+        arguments = [
+            *(["--config", str(config)] if config else []),
+            *(f"--set={one}" for one in set_ or ()),
+            *([f"--accept-loss={accept_loss}"] if accept_loss is not None else []),
+            *(["--restore-checkpoint"] if restore_checkpoint else []),
+        ]
         with err.status("Starting broker and job…"):
             services.up_detached(arguments, settings)
         err.print("Running. `lineproof status` shows how it is, `lineproof down` stops it.")
@@ -117,6 +135,7 @@ def up(
             settings,
             _print_progress,
             lambda address: err.print(f"Running; broker at {address}. Ctrl-C stops."),
+            Recovery(accept_loss, restore_checkpoint),
         )
         err.print("Stopped.")
 
@@ -155,12 +174,14 @@ def job(
         typer.Option(help="available-now (catch up and end), or how often to look: 500ms, 10s, 5m."),
     ] = None,
     create_topics: Annotated[bool, typer.Option("--create-topics", help="Create topics that are missing.")] = False,
+    accept_loss: AcceptLossOption = None,
+    restore_checkpoint: RestoreOption = False,
 ) -> None:
     """Run the streaming job against any broker.
 
     [bold]Example:[/] lineproof job --trigger available-now -s kafka.bootstrap.servers=localhost:9092
     """
-    from lineproof.jobrunner import job_log, run_job
+    from lineproof.jobrunner import Recovery, job_log, run_job
     from lineproof.streaming.session import was_submitted
 
     settings = load(config, [*(set_ or ()), *([f"trigger={trigger}"] if trigger else [])])
@@ -172,6 +193,7 @@ def job(
         create_topics=create_topics,
         report=_print_progress,
         started=lambda: err.print(f"Reading {escape(settings.topics.events)}. Ctrl-C stops."),
+        recovery=Recovery(accept_loss, restore_checkpoint),
     )
 
 

@@ -5,6 +5,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
@@ -16,6 +17,18 @@ from lineproof.kafka import Kafka, client_options, spark_options
 from lineproof.settings import Settings
 from lineproof.streaming import job
 from lineproof.streaming.session import session, was_submitted
+from lineproof.streaming.topic import Topic
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """What the user has said to go on after a refusal (docs/recovery.md). Never a setting: it is for one start."""
+
+    accept_loss: int | None = None
+    restore_checkpoint: bool = False
+
+
+NO_RECOVERY = Recovery()
 
 
 class Stop:
@@ -42,6 +55,7 @@ def run_job(
     create_topics: bool,
     report: Callable[[job.Progress], None],
     started: Callable[[], None] = lambda: None,
+    recovery: Recovery = NO_RECOVERY,
 ) -> bool:
     """Run the job until it has caught up, or until Ctrl-C; return whether it was left to end by itself."""
     stop = Stop()
@@ -50,7 +64,7 @@ def run_job(
     spark = session(settings.spark, jars=(), java_options=()) if was_submitted() else _session_here(settings)
     stop.listen()
     try:
-        job.run(spark, job_config(settings), report, stop, started)
+        job.run(spark, job_config(settings, recovery), lambda: topic_now(settings), report, stop, started)
     finally:
         spark.stop()
     return not stop()
@@ -65,7 +79,7 @@ def _session_here(settings: Settings) -> SparkSession:
         return session(options, jars.spark_jars(), log_options(log))
 
 
-def job_config(settings: Settings) -> job.JobConfig:
+def job_config(settings: Settings, recovery: Recovery = NO_RECOVERY) -> job.JobConfig:
     """What the job has to know of the settings."""
     return job.JobConfig(
         kafka=spark_options(client_options(settings)),
@@ -76,7 +90,16 @@ def job_config(settings: Settings) -> job.JobConfig:
         trigger=settings.spark_trigger,
         max_offsets_per_trigger=settings.max_offsets_per_trigger,
         schema_ids=settings.schema_ids,
+        accept_loss=recovery.accept_loss,
+        restore_checkpoint=recovery.restore_checkpoint,
     )
+
+
+def topic_now(settings: Settings) -> Topic:
+    """The events topic as the broker has it."""
+    kafka, name = Kafka(client_options(settings)), settings.topics.events
+    kafka.require_topics(name)
+    return Topic(name, kafka.topic_id(name), kafka.offsets(name))
 
 
 def prepare_topics(settings: Settings, create: bool) -> None:

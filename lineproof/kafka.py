@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from confluent_kafka import KafkaError, KafkaException, Producer, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, Producer, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec  # type: ignore[attr-defined]
 
 from lineproof.broker import Broker
@@ -100,6 +100,18 @@ class Kafka:
         return {
             one.partition: bounds for one, bounds in zip(partitions, zip(first, following, strict=True), strict=True)
         }
+
+    def topic_id(self, topic: str, timeout_s: float = 10) -> str:
+        """The id of a topic, another one each time it is made; empty where the broker gives none."""
+        described = self._admin.describe_topics(TopicCollection([topic]), request_timeout=timeout_s)
+        try:
+            found = described[topic].result().topic_id
+        except KafkaException as error:
+            raise KafkaUnavailable(
+                f"The broker at {self._address} does not describe the topic {topic}: {error.args[0].str()}",
+                "Create the topic, or grant DESCRIBE on it.",
+            ) from error
+        return str(found) if found.get_most_significant_bits() or found.get_least_significant_bits() else ""
 
     def require_topics(self, *names: str) -> None:
         """Refuse to go on without these topics."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 
 from lineproof.broker import Broker
-from lineproof.jobrunner import run_job
+from lineproof.jobrunner import NO_RECOVERY, Recovery, run_job
 from lineproof.schemas.errors import LineproofError
 from lineproof.settings import Settings
 from lineproof.streaming.job import Progress
@@ -51,7 +51,12 @@ class Service:
         self._state.unlink(missing_ok=True)
 
 
-def up(settings: Settings, report: Callable[[Progress], None], started: Callable[[str], None]) -> None:
+def up(
+    settings: Settings,
+    report: Callable[[Progress], None],
+    started: Callable[[str], None],
+    recovery: Recovery = NO_RECOVERY,
+) -> None:
     """Run broker and job until asked to stop. `started` gets the broker's address."""
     refuse_foreign_broker(settings)
     service = Service(settings.home)
@@ -65,7 +70,7 @@ def up(settings: Settings, report: Callable[[Progress], None], started: Callable
         started(address)
 
     try:
-        run_job(settings, create_topics=True, report=report, started=ready)
+        run_job(settings, create_topics=True, report=report, started=ready, recovery=recovery)
     finally:
         service.unregister()
         broker.stop()

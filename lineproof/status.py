@@ -17,6 +17,7 @@ from lineproof.schemas.facets import FacetRegistry
 from lineproof.services import Service
 from lineproof.settings import Settings
 from lineproof.sql import Tables
+from lineproof.streaming.topic import newest_name
 
 
 def status(settings: Settings) -> dict[str, str | int]:
@@ -40,8 +41,9 @@ def status(settings: Settings) -> dict[str, str | int]:
 
 def _behind(settings: Settings, tables: Tables) -> int:
     topic = settings.topics.events
+    names = [row[0] for row in tables.query("SELECT DISTINCT topic FROM archive").rows]
     archived = 'SELECT partition, max("offset") + 1 FROM archive WHERE topic = ? GROUP BY partition'
-    next_offsets = dict(tables.query(archived, topic).rows)
+    next_offsets = dict(tables.query(archived, newest_name(topic, names)).rows)
     offsets = Kafka(client_options(settings)).offsets(topic)
     return sum(end - max(begin, next_offsets.get(partition, 0)) for partition, (begin, end) in offsets.items())
 

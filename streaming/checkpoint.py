@@ -12,6 +12,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from lineproof.schemas.errors import LineproofError
+from lineproof.streaming.files import Directory
 
 
 class CheckpointError(LineproofError):
@@ -19,12 +20,22 @@ class CheckpointError(LineproofError):
 
 
 START_OVER = (
-    "Put the right ones back, or point `tables` and `checkpoints` at the pair that belongs together. To start over, "
-    "use an empty directory for both: the topic is then read from its beginning."
+    "Put it back, or point `tables` and `checkpoints` at the pair that belongs together. To start over, use an empty "
+    "directory for both: the topic is then read from its beginning."
+)
+RESTORE = (
+    "Put the right one back, or point `tables` and `checkpoints` at the pair that belongs together. Or remove this "
+    "checkpoint and start once with --restore-checkpoint: it is made anew from the archive, and ingest goes on after "
+    "the last record that is archived."
 )
 REBUILD = (
     "Put the right ones back. Or remove this checkpoint and all tables but `archive`: they are then rebuilt from the "
     "archive, and nothing is lost."
+)
+SAME_TIME = (
+    "Put back tables and checkpoints of the same time. Or remove all checkpoints and all tables but `archive`, and "
+    "start once with --restore-checkpoint: ingest goes on after the last record that is archived, and the other "
+    "tables are rebuilt."
 )
 
 
@@ -40,26 +51,14 @@ class Checkpoint:
 
 def read_checkpoint(spark: SparkSession, path: str) -> Checkpoint:
     """Read a query's checkpoint, which need not be there yet."""
-    jvm: Any = spark._jvm
-    hadoop_path = jvm.org.apache.hadoop.fs.Path(path)
-    file_system = hadoop_path.getFileSystem(spark._jsc.hadoopConfiguration())
-
-    def last_entry(directory: str) -> int:
-        entries = jvm.org.apache.hadoop.fs.Path(hadoop_path, directory)
-        if not file_system.exists(entries):
-            return -1
-        names = [status.getPath().getName() for status in file_system.listStatus(entries)]
-        return max((int(name) for name in names if name.isdigit()), default=-1)
-
-    metadata = jvm.org.apache.hadoop.fs.Path(hadoop_path, "metadata")
-    query_id = None
-    if file_system.exists(metadata):
-        stream = file_system.open(metadata)
-        try:
-            query_id = json.loads(bytes(stream.readAllBytes()))["id"]
-        finally:
-            stream.close()
-    return Checkpoint(path, query_id, last_entry("offsets"), last_entry("commits"))
+    files = Directory(spark, path)
+    metadata = files.read("metadata")
+    return Checkpoint(
+        path,
+        json.loads(metadata)["id"] if metadata else None,
+        max(files.numbers("offsets"), default=-1),
+        max(files.numbers("commits"), default=-1),
+    )
 
 
 def transactions(spark: SparkSession, table_path: str) -> dict[str, int]:
@@ -93,9 +92,11 @@ def refuse_mismatch(
     if not written:
         return
     if app_id not in written:
+        batches = ", ".join(f"batch {batch} of {writer}" for writer, batch in written.items())
         raise CheckpointError(
             f"The table {table_path} was not written from the checkpoint {checkpoint.path}, "
-            f"which is {'missing' if checkpoint.query_id is None else 'another one'}.",
+            f"which is {'missing' if checkpoint.query_id is None else f'another one, {app_id}'}. "
+            f"It was last written by {batches}.",
             remedy,
         )
     if written[app_id] > checkpoint.last_planned_batch:
@@ -104,4 +105,18 @@ def refuse_mismatch(
             f"{table_path} has batch {written[app_id]}: the checkpoint is an old copy, and batches run from it "
             "would be lost.",
             remedy,
+        )
+
+
+def refuse_older_archive(checkpoint: Checkpoint, table_path: str, written: dict[str, int], moved_at: int) -> None:
+    """Refuse an archive that lacks batches which its checkpoint knows to be done.
+
+    Every batch of ingest writes to it, but for one that stands for records that were given up.
+    """
+    last = written.get(str(checkpoint.query_id), -1)
+    if last < checkpoint.last_finished_batch != moved_at:
+        raise CheckpointError(
+            f"The table {table_path} ends at batch {last}, but the checkpoint {checkpoint.path} has finished batch "
+            f"{checkpoint.last_finished_batch}: the table is an old copy, and what came since would be missing.",
+            SAME_TIME,
         )

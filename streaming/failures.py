@@ -10,6 +10,8 @@ class JobFailed(LineproofError):
     """A query stopped. Nothing is lost: the next start repeats the batch it stopped in."""
 
 
+DATA_LOSS = ("KAFKA_DATA_LOSS", "Some data may have been lost", "OffsetOutOfRangeException")
+
 _CAUSES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (
         ("No space left on device", "Disk quota exceeded"),
@@ -27,10 +29,9 @@ _CAUSES: tuple[tuple[tuple[str, ...], str, str], ...] = (
         "Grant READ on the events topic and WRITE on the dead-letter topic.",
     ),
     (
-        ("KAFKA_DATA_LOSS", "Some data may have been lost", "OffsetOutOfRangeException"),
-        "The topic no longer has offsets that the job has not archived yet.",
-        "They expired, or the topic was deleted and made anew. Restore them, or start over with an empty "
-        "`tables` and `checkpoints`: what is archived stays in the old ones.",
+        DATA_LOSS,
+        "The topic no longer had records that the job was about to read.",
+        "Start the job again: what is gone for good is then named, with what to do.",
     ),
     (
         ("UnknownTopicOrPartitionException",),
@@ -59,6 +60,11 @@ _CAUSES: tuple[tuple[tuple[str, ...], str, str], ...] = (
         "Check that it runs and that kafka.bootstrap.servers names it; then start the job again.",
     ),
 )
+
+
+def is_data_loss(report: str) -> bool:
+    """Whether the topic did not have what a batch wanted."""
+    return any(sign in report for sign in DATA_LOSS)
 
 
 def explain(report: str) -> JobFailed:

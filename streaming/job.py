@@ -20,14 +20,18 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from lineproof.streaming.batch import Batch, batch_of
 from lineproof.streaming.checkpoint import (
     REBUILD,
+    RESTORE,
     START_OVER,
     Checkpoint,
+    CheckpointError,
     read_checkpoint,
     refuse_mismatch,
     refuse_missing,
+    refuse_older_archive,
     transactions,
 )
-from lineproof.streaming.failures import explain
+from lineproof.streaming.failures import explain, is_data_loss
+from lineproof.streaming.position import IngestPosition
 from lineproof.streaming.store import Store, Table
 from lineproof.streaming.tables import (
     archive,
@@ -40,6 +44,7 @@ from lineproof.streaming.tables import (
     lineage_events,
     runs,
 )
+from lineproof.streaming.topic import Topic, ranges
 
 SIDE_BY_SIDE = (lineage_events, runs, datasets, jobs, dataset_schemas, certificates, dead_letters)
 AFTERWARDS = (edges,)
@@ -66,6 +71,10 @@ class JobConfig:
     trigger: str
     max_offsets_per_trigger: int
     schema_ids: Mapping[int, int] = field(default_factory=dict)
+    accept_loss: int | None = None
+    """The batch whose records are given up if the topic no longer has them."""
+    restore_checkpoint: bool = False
+    """Whether ingest's checkpoint, if it is missing, is made anew from the archive."""
 
 
 class Job:
@@ -77,24 +86,57 @@ class Job:
         self._store = Store(spark, config.tables)
         self._ingest_checkpoint = f"{config.checkpoints}/ingest"
         self._curate_checkpoint = f"{config.checkpoints}/curate"
+        self._archived_as = config.topic
 
     def prepare(self) -> None:
         """Create the tables on the first start; later, refuse what does not belong together."""
-        ingest = read_checkpoint(self._spark, self._ingest_checkpoint)
+        if self._config.restore_checkpoint:
+            self._restore_checkpoint()
+        self._settle_archive()
         curate = read_checkpoint(self._spark, self._curate_checkpoint)
-        self._settle(archive.TABLE, ingest, ingest.query_id, START_OVER)
         for module in CURATED:
             app_id = _curate_app_id(curate.query_id) if curate.query_id else None
-            self._settle(module.TABLE, curate, app_id, REBUILD)
+            self._settle(module.TABLE, curate, app_id, if_missing=REBUILD, if_other=REBUILD)
 
-    def _settle(self, table: Table, checkpoint: Checkpoint, app_id: str | None, remedy: str) -> None:
+    def _settle(
+        self, table: Table, checkpoint: Checkpoint, app_id: str | None, *, if_missing: str, if_other: str
+    ) -> None:
         path = self._store.path(table)
         if self._store.exists(table):
-            refuse_mismatch(checkpoint, app_id, path, transactions(self._spark, path), remedy)
+            refuse_mismatch(checkpoint, app_id, path, transactions(self._spark, path), if_other)
             self._store.evolve(table)
         else:
-            refuse_missing(checkpoint, path, remedy)
+            refuse_missing(checkpoint, path, if_missing)
             self._store.create(table)
+
+    def _settle_archive(self) -> None:
+        ingest = read_checkpoint(self._spark, self._ingest_checkpoint)
+        try:
+            self._settle(archive.TABLE, ingest, ingest.query_id, if_missing=START_OVER, if_other=RESTORE)
+            path = self._store.path(archive.TABLE)
+            origin = IngestPosition(self._spark, self._ingest_checkpoint).origin()
+            moved_at = origin.moved_at if origin else -1
+            refuse_older_archive(ingest, path, transactions(self._spark, path), moved_at)
+        except CheckpointError as error:
+            archived = archive.extent(self._store) if self._store.exists(archive.TABLE) else {}
+            there = "; ".join(ranges(name, offsets) for name, offsets in sorted(archived.items()))
+            raise CheckpointError(f"{error.what} Archived: {there or 'nothing'}.", error.remedy) from error
+
+    def _restore_checkpoint(self) -> None:
+        """Where the checkpoint is missing and the archive was written from no other one."""
+        ingest = read_checkpoint(self._spark, self._ingest_checkpoint)
+        if ingest.last_planned_batch < 0 and self._store.exists(archive.TABLE):
+            written = transactions(self._spark, self._store.path(archive.TABLE))
+            if len(written) == 1:
+                ((query_id, batch),) = written.items()
+                position = IngestPosition(self._spark, self._ingest_checkpoint)
+                position.restore(query_id, batch, self._config.topic, archive.extent(self._store))
+
+    def settle_topic(self, topic: Topic, accepted: int | None = None) -> None:
+        """Refuse a topic that has lost records which are not archived, but for those of the `accepted` batch."""
+        position = IngestPosition(self._spark, self._ingest_checkpoint)
+        written = transactions(self._spark, self._store.path(archive.TABLE))
+        self._archived_as = position.settle(topic, written, accepted).archived_as
 
     def start_ingest(self) -> StreamingQuery:
         """Kafka to `archive`, by Delta's own exactly-once sink."""
@@ -107,6 +149,7 @@ class Job:
             .option("includeHeaders", "true")
             .option("maxOffsetsPerTrigger", self._config.max_offsets_per_trigger)
             .load()
+            .withColumn("topic", F.lit(self._archived_as))
         )
         return self._start(
             archive.archive(records, self._config.schema_ids)
@@ -177,18 +220,21 @@ class Progress:
 def run(
     spark: SparkSession,
     config: JobConfig,
+    look: Callable[[], Topic],
     report: Callable[[Progress], None],
     is_stopping: Callable[[], bool],
     started: Callable[[], None] = lambda: None,
 ) -> None:
     """Run the job until it has caught up (`available-now`), or until `is_stopping` says so.
 
-    `started` is called once checkpoint and tables have been found to belong together.
+    `look` asks the broker for the topic. `started` is called once topic, checkpoint and tables have been found to
+    belong together.
     """
     job = Job(spark, config)
     queries: list[StreamingQuery] = []
     try:
         job.prepare()
+        job.settle_topic(look(), config.accept_loss)
         started()
         if config.trigger == AVAILABLE_NOW:
             for start in (job.start_ingest, job.start_curate):
@@ -198,6 +244,8 @@ def run(
             queries = [job.start_ingest(), job.start_curate()]
             _follow(queries, report, is_stopping)
     except (PySparkException, Py4JError) as error:
+        if is_data_loss(str(error)):
+            job.settle_topic(look())
         raise explain(str(error)) from error
     finally:
         for query in queries:

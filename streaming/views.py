@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 
 VIEWS = (
+    "archive_gaps",
     "certificate_checks",
     "emitter_gaps",
     "ledger_checks",

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from lineproof import jars
 from lineproof.broker import Broker
 from lineproof.java import log_options
-from lineproof.jobrunner import job_config
+from lineproof.jobrunner import NO_RECOVERY, Recovery, job_config, topic_now
 from lineproof.kafka import Kafka
 from lineproof.schemas.envelope import MAX_RECORD_BYTES
 from lineproof.settings import Settings
@@ -69,9 +69,9 @@ def settings(bootstrap_servers: str, tmp_path: Path) -> Settings:
 def run_job(spark: SparkSession) -> RunJob:
     """Runs the job on the shared session until it has caught up, and returns its batches."""
 
-    def run(settings: Settings) -> list[job.Progress]:
+    def run(settings: Settings, recovery: Recovery = NO_RECOVERY) -> list[job.Progress]:
         batches: list[job.Progress] = []
-        job.run(spark, job_config(settings), batches.append, lambda: False)
+        job.run(spark, job_config(settings, recovery), lambda: topic_now(settings), batches.append, lambda: False)
         return batches
 
     return run

@@ -11,7 +11,8 @@ from pyspark.sql import functions as F
 from lineproof.schemas.reasons import Reason
 from lineproof.streaming import decode
 from lineproof.streaming.facts import with_facts
-from lineproof.streaming.store import Table
+from lineproof.streaming.store import Store, Table
+from lineproof.streaming.topic import Ranges
 
 CERTIFICATE = (
     "certificate_id: STRING, algorithm: STRING, source_state_hash: STRING, target_state_hash: STRING, "
@@ -30,7 +31,7 @@ TABLE = Table(
     partition_by=("day",),
     schema=(
         "day DATE COMMENT 'UTC day of the Kafka timestamp'",
-        "topic STRING",
+        "topic STRING COMMENT 'its name; NAME#2 for the records of a topic that was made anew'",
         "partition INT",
         "offset BIGINT",
         "timestamp TIMESTAMP COMMENT 'Kafka timestamp'",
@@ -108,6 +109,15 @@ def payload_text(schema_ids: Mapping[int, int]) -> Column:
     """The event's JSON, out of an archived record that has no reason against it."""
     value = F.col("value")
     return decode.payload(value, decode.envelope(value, schema_ids)).cast("string")
+
+
+def extent(store: Store) -> Mapping[str, Ranges]:
+    """The first archived offset and the one after the last, by topic and partition."""
+    found: dict[str, dict[int, tuple[int, int]]] = {}
+    ends = store.read(TABLE).groupBy("topic", "partition").agg(F.min("offset"), F.max("offset") + 1)
+    for topic, partition, begin, end in ends.collect():
+        found.setdefault(topic, {})[partition] = (begin, end)
+    return found
 
 
 def _disagreement(envelope: Column) -> Column:

@@ -1,4 +1,5 @@
--- Everything that does not hold, in one shape: ledgers, certificates, tests of datasets, events that never came.
+-- Everything that does not hold, in one shape: ledgers, certificates, tests of datasets, events that never came, records that
+-- are gone.
 SELECT
     'ledger' AS kind,
     verdict,
@@ -29,3 +30,11 @@ SELECT
     CAST(NULL AS STRING),
     CAST(missing AS STRING) || ' from sequence ' || CAST(first_missing AS STRING)
 FROM emitter_gaps
+UNION ALL
+SELECT
+    'archive',
+    'missing records',
+    topic || '-' || CAST(partition AS STRING),
+    CAST(NULL AS STRING),
+    CAST(missing AS STRING) || ' from offset ' || CAST(first_missing AS STRING)
+FROM archive_gaps

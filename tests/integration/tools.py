@@ -4,11 +4,11 @@ import os
 import subprocess
 import sys
 import uuid
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from confluent_kafka import Consumer
 
+from lineproof.jobrunner import Recovery
 from lineproof.kafka import Kafka
 from lineproof.producers.chain import Chain
 from lineproof.producers.dataset_names import DatasetName
@@ -20,7 +20,11 @@ from lineproof.settings import Settings
 from lineproof.sql import Tables
 from lineproof.streaming.job import CURATED, Progress
 
-RunJob = Callable[[Settings], list[Progress]]
+
+class RunJob(Protocol):
+    """Runs the job until it has caught up, and returns its batches."""
+
+    def __call__(self, settings: Settings, recovery: Recovery = ...) -> list[Progress]: ...
 
 
 def lineproof(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

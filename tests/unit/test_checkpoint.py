@@ -2,7 +2,13 @@
 
 import pytest
 
-from lineproof.streaming.checkpoint import Checkpoint, CheckpointError, refuse_mismatch, refuse_missing
+from lineproof.streaming.checkpoint import (
+    Checkpoint,
+    CheckpointError,
+    refuse_mismatch,
+    refuse_missing,
+    refuse_older_archive,
+)
 
 FRESH = Checkpoint("c", None, -1, -1)
 USED = Checkpoint("c", "id", last_planned_batch=5, last_finished_batch=4)
@@ -18,9 +24,9 @@ def test_what_belongs_together_goes_on() -> None:
 @pytest.mark.parametrize(
     ("checkpoint", "app_id", "written", "said"),
     [
-        (FRESH, None, {"id": 3}, "which is missing"),
-        (USED, "id", {"other": 3}, "which is another one"),
-        (USED, "id", {"id": 6}, "old copy"),
+        (FRESH, None, {"id": 3}, r"which is missing\. It was last written by batch 3 of id\."),
+        (USED, "id", {"other": 3}, r"which is another one, id\. It was last written by batch 3 of other\."),
+        (USED, "id", {"id": 6}, "ends at batch 5, but the table t has batch 6: the checkpoint is an old copy"),
     ],
 )
 def test_what_does_not_is_refused(
@@ -34,3 +40,12 @@ def test_what_does_not_is_refused(
 def test_a_table_that_was_written_to_must_be_there() -> None:
     with pytest.raises(CheckpointError, match="5 batches were written"):
         refuse_missing(USED, "t", "")
+
+
+def test_an_archive_has_every_batch_that_is_done() -> None:
+    refuse_older_archive(FRESH, "t", {}, moved_at=-1)
+    refuse_older_archive(USED, "t", {"id": 5}, moved_at=-1)  # written, but killed before the checkpoint was
+    refuse_older_archive(USED, "t", {"id": 2}, moved_at=4)  # batch 4 stands for records that were given up
+    with pytest.raises(CheckpointError, match="ends at batch 3, but the checkpoint c has finished batch 4") as caught:
+        refuse_older_archive(USED, "t", {"id": 3}, moved_at=2)
+    assert "--restore-checkpoint" in caught.value.remedy

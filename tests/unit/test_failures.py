@@ -11,7 +11,7 @@ from lineproof.streaming.failures import explain
         ("java.io.IOException: No space left on device", "disk is full"),
         ("org.apache.kafka.common.errors.SaslAuthenticationException: Authentication failed", "credentials"),
         ("UnknownTopicOrPartitionException: This server does not host this topic-partition.", "--create-topics"),
-        ("[KAFKA_DATA_LOSS.START_OFFSET_RESET] Some partitions", "start over"),
+        ("[KAFKA_DATA_LOSS.START_OFFSET_RESET] Some partitions", "Start the job again: what is gone"),
         ("TimeoutException: Timed out waiting for a node assignment", "does not answer"),
         ("[CONCURRENT_STREAM_LOG_UPDATE] Concurrent update", "Another job"),
         ("first line\nsecond line", "The job stopped: first line"),

@@ -1,0 +1,52 @@
+"""Small files wherever Spark can reach them: beside the job, or in an object store."""
+
+import uuid
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+
+class Directory:
+    """A directory, which need not be there yet."""
+
+    def __init__(self, spark: SparkSession, path: str) -> None:
+        jvm: Any = spark._jvm
+        self.path = path
+        self._path = jvm.org.apache.hadoop.fs.Path
+        self._root = self._path(path)
+        self._file_system = self._root.getFileSystem(spark._jsc.hadoopConfiguration())
+
+    def names(self, directory: str) -> list[str]:
+        """What lies in a directory below."""
+        path = self._path(self._root, directory)
+        if not self._file_system.exists(path):
+            return []
+        return [status.getPath().getName() for status in self._file_system.listStatus(path)]
+
+    def numbers(self, directory: str) -> list[int]:
+        """The numbered entries of a log, as Spark keeps them, in order."""
+        return sorted(int(name) for name in self.names(directory) if name.isdigit())
+
+    def read(self, name: str) -> str | None:
+        """The text of a file, or None if it is not there."""
+        path = self._path(self._root, name)
+        if not self._file_system.exists(path):
+            return None
+        stream = self._file_system.open(path)
+        try:
+            return bytes(stream.readAllBytes()).decode()
+        finally:
+            stream.close()
+
+    def write(self, name: str, text: str) -> None:
+        """Put a whole file there, or none: a crash leaves nothing half-written under that name."""
+        path = self._path(self._root, name)
+        draft = self._path(path.getParent(), f".{path.getName()}.{uuid.uuid4()}.tmp")
+        stream = self._file_system.create(draft, True)
+        try:
+            stream.write(bytearray(text.encode()))
+        finally:
+            stream.close()
+        self._file_system.delete(path, False)
+        if not self._file_system.rename(draft, path):
+            raise OSError(f"{draft} cannot be renamed to {path}")
