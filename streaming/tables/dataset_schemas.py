@@ -20,10 +20,10 @@ TABLE = Table(
     comment="Every schema a dataset was seen with, since when and until when.",
     cluster_by=("namespace", "name"),
     schema=(
-        "namespace STRING NOT NULL",
-        "name STRING NOT NULL",
+        "namespace STRING NOT NULL COMMENT 'where the dataset is'",
+        "name STRING NOT NULL COMMENT 'its name there'",
         "schema_hash STRING NOT NULL COMMENT 'SHA-256 of its fields'",
-        f"fields {FIELDS}",
+        f"fields {FIELDS} COMMENT 'its columns'",
         "fields_json STRING COMMENT 'the fields whole: also nested ones'",
         f"first_seen {_SEEN} COMMENT 'earliest event with it'",
         f"last_seen {_SEEN} COMMENT 'latest event with it'",

@@ -17,8 +17,8 @@ TABLE = Table(
     comment="One row per dataset, with its facets as the latest events say.",
     cluster_by=KEY,
     schema=(
-        "namespace STRING NOT NULL",
-        "name STRING NOT NULL",
+        "namespace STRING NOT NULL COMMENT 'where the dataset is'",
+        "name STRING NOT NULL COMMENT 'its name there'",
         "description STRING COMMENT 'facet documentation'",
         f"owners {OWNERS} COMMENT 'facet ownership'",
         f"tags {TAGS} COMMENT 'facet tags'",
@@ -34,7 +34,7 @@ TABLE = Table(
         f"tests {_TESTS} COMMENT 'facet dataQualityAssertions'",
         f"facets {FACETS} COMMENT 'all facets, also custom ones: JSON, and the event it comes from'",
         "first_seen_at TIMESTAMP COMMENT 'earliest event that names it'",
-        "last_seen_at TIMESTAMP",
+        "last_seen_at TIMESTAMP COMMENT 'latest event that names it'",
     ),
 )
 

@@ -12,13 +12,13 @@ TABLE = Table(
     comment="Every record that cannot be used, its bytes unchanged, with the reason.",
     cluster_by=("reason", "timestamp"),
     schema=(
-        "topic STRING NOT NULL",
-        "partition INT NOT NULL",
-        "offset BIGINT NOT NULL",
+        "topic STRING NOT NULL COMMENT 'Kafka topic'",
+        "partition INT NOT NULL COMMENT 'Kafka partition'",
+        "offset BIGINT NOT NULL COMMENT 'Kafka offset'",
         "timestamp TIMESTAMP COMMENT 'Kafka timestamp'",
         "reason STRING NOT NULL COMMENT 'a code of lineproof.schemas.reasons'",
-        "key BINARY",
-        "headers ARRAY<STRUCT<key: STRING, value: BINARY>>",
+        "key BINARY COMMENT 'Kafka key'",
+        "headers ARRAY<STRUCT<key: STRING, value: BINARY>> COMMENT 'Kafka headers'",
         "value BINARY COMMENT 'the bytes of the record, unchanged'",
     ),
 )

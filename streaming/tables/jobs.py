@@ -13,8 +13,8 @@ TABLE = Table(
     comment="One row per job, with its facets as the latest events say.",
     cluster_by=KEY,
     schema=(
-        "namespace STRING NOT NULL",
-        "name STRING NOT NULL",
+        "namespace STRING NOT NULL COMMENT 'whose job it is'",
+        "name STRING NOT NULL COMMENT 'its name there'",
         "description STRING COMMENT 'facet documentation'",
         f"owners {OWNERS} COMMENT 'facet ownership'",
         f"tags {TAGS} COMMENT 'facet tags'",
@@ -27,7 +27,7 @@ TABLE = Table(
         "max_duration_ms BIGINT COMMENT 'facet lineproof_sla: a run that takes longer is overdue'",
         f"facets {FACETS} COMMENT 'all facets, also custom ones: JSON, and the event it comes from'",
         "first_seen_at TIMESTAMP COMMENT 'earliest event that names it'",
-        "last_seen_at TIMESTAMP",
+        "last_seen_at TIMESTAMP COMMENT 'latest event that names it'",
     ),
 )
 

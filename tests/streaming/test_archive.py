@@ -59,8 +59,9 @@ def test_facts_of_a_sealed_event(archived: dict[str, Row]) -> None:
     row = archived["sealed"]
     assert (row.kind, row.event_type, row.run_id) == ("RUN", "START", RUN_ID)
     assert (row.job_namespace, row.job_name) == ("tests", "job")
-    assert [one.asDict() for one in row.inputs] == [{"namespace": "db", "name": "in"}]
-    assert [one.asDict() for one in row.outputs] == [{"namespace": "db", "name": "out", "row_count": 7, "size": None}]
+    [read], [written] = row.inputs, row.outputs
+    assert (read.namespace, read.name, read.row_count, read.size) == ("db", "in", None, None)
+    assert (written.namespace, written.name, written.row_count, written.size) == ("db", "out", 7, None)
     assert (row.emitter_id, row.sequence, row.trace_id) == (ENVELOPE.emitter_id, 4, ENVELOPE.trace_id)
     assert str(row.day) == "2026-01-31"
 
