@@ -117,7 +117,19 @@ def test_expired_records_and_a_topic_made_anew(settings: Settings, run_job: RunJ
     assert_books_balance(settings)
     assert set(tables.query("SELECT * FROM archive_gaps").rows) == gone
     assert status(settings)["records not archived yet"] == 0
-    assert run_job(settings) == []
+
+    # Another topic, by the settings.
+    topics = settings.topics.model_copy(update={"events": f"{topic}-b"})
+    other = settings.model_copy(update={"topics": topics})
+    Kafka(other.kafka).create_topics([other.topics.events], 3, 1)
+    publish(other, runs=3)
+    with pytest.raises(TopicLoss, match=f"topics.events is {topic}-b, but before batch 5 it was {topic}"):
+        run_job(other)
+    run_job(other, Recovery(accept_loss=5))
+    assert archived(other, other.topics.events) == records(other)
+    assert archived(other, topic) == old
+    assert_books_balance(other)
+    assert run_job(other) == []
 
 
 def test_a_checkpoint_is_made_anew_from_the_archive(
