@@ -38,22 +38,20 @@ def sightings(events: DataFrame, records: DataFrame, schema_ids: Mapping[int, in
 
 def _telling(events: DataFrame) -> DataFrame:
     """The coordinates of the first and last event with the same facets of the same thing."""
-    hashes = F.flatten(
-        F.array(
-            F.array(_hashed("JOB", F.struct(F.col("job_facets_hash").alias("facets_hash")))),
-            F.array(
-                _hashed(
-                    "DATASET",
-                    F.struct(
-                        F.col("dataset_namespace").alias("namespace"),
-                        F.col("dataset_name").alias("name"),
-                        F.col("dataset_facets_hash").alias("facets_hash"),
-                    ),
-                )
-            ),
-            F.transform(F.coalesce("inputs", F.array()), lambda one: _hashed("INPUT", one)),
-            F.transform(F.coalesce("outputs", F.array()), lambda one: _hashed("OUTPUT", one)),
+
+    def of_datasets(role: str, datasets: str) -> Column:
+        return F.transform(
+            F.coalesce(F.col(datasets), F.array()),
+            lambda one: _hashed(role, one["namespace"], one["name"], one["facets_hash"]),
         )
+
+    hashes = F.concat(
+        F.array(
+            _hashed("JOB", F.col("job_facets_hash")),
+            _hashed("DATASET", F.col("dataset_namespace"), F.col("dataset_name"), F.col("dataset_facets_hash")),
+        ),
+        of_datasets("INPUT", "inputs"),
+        of_datasets("OUTPUT", "outputs"),
     )
     version = F.struct("event_time", "event_id", *COORDINATES)
     return (
@@ -66,8 +64,9 @@ def _telling(events: DataFrame) -> DataFrame:
     )
 
 
-def _hashed(role: str, thing: Column) -> Column:
-    return F.xxhash64(F.lit(role), F.col("job_namespace"), F.col("job_name"), thing)
+def _hashed(role: str, *parts: Column) -> Column:
+    """A number for a thing in a role of a job, with its facets."""
+    return F.xxhash64(F.lit(role), F.col("job_namespace"), F.col("job_name"), *parts)
 
 
 def _things() -> Column:

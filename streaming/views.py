@@ -29,8 +29,7 @@ VIEWS = (
 FUNCTIONS = {"lineage_upstream": ("target", "source"), "lineage_downstream": ("source", "target")}
 """Their names, and the end of an edge from which they come and to which they go."""
 
-# Spark's recursion has no memory of where it has been, and takes a third of a second a step: in a circle, it ends after
-# as many steps as there are datasets. DuckDB's goes nowhere twice.
+# Spark's recursion sees only its last step, and may not group: a step is one row that carries along where it has been.
 _DUCKDB_FUNCTION = """
 CREATE MACRO {name}(of_namespace, of_name) AS TABLE
 WITH RECURSIVE steps AS MATERIALIZED (
@@ -54,17 +53,46 @@ _SPARK_FUNCTION = """
 CREATE OR REPLACE {temporary} FUNCTION {name}(of_namespace STRING, of_name STRING)
 RETURNS TABLE (depth INT, namespace STRING, name STRING)
 RETURN
-WITH RECURSIVE found(namespace, name, depth) AS (
-    SELECT coalesce(node.node_namespace, asked.namespace), coalesce(node.node_name, asked.name), 0
-    FROM (SELECT of_namespace AS namespace, of_name AS name) AS asked
-    LEFT JOIN dataset_nodes AS node ON node.namespace = asked.namespace AND node.name = asked.name
+WITH RECURSIVE found(reached, known, depth) AS (
+    SELECT array(start), array(start), 0
+    FROM (
+        SELECT named_struct(
+            'namespace', coalesce(node.node_namespace, asked.namespace), 'name', coalesce(node.node_name, asked.name)
+        ) AS start
+        FROM (SELECT of_namespace AS namespace, of_name AS name) AS asked
+        LEFT JOIN dataset_nodes AS node ON node.namespace = asked.namespace AND node.name = asked.name
+    )
     UNION ALL
-    SELECT DISTINCT edges.{far}_namespace, edges.{far}_name, found.depth + 1
-    FROM found
-    JOIN dataset_edges AS edges ON edges.{near}_namespace = found.namespace AND edges.{near}_name = found.name
-    WHERE found.depth < least((SELECT count(*) FROM datasets), 90)
+    SELECT next, array_union(known, next), depth + 1
+    FROM (
+        SELECT
+            found.known,
+            found.depth,
+            array_distinct(
+                transform(
+                    filter(
+                        steps.all,
+                        one -> array_contains(found.reached, one.near) AND NOT array_contains(found.known, one.far)
+                    ),
+                    one -> one.far
+                )
+            ) AS next
+        FROM found
+        CROSS JOIN (
+            SELECT
+                collect_set(
+                    named_struct(
+                        'near', named_struct('namespace', {near}_namespace, 'name', {near}_name),
+                        'far', named_struct('namespace', {far}_namespace, 'name', {far}_name)
+                    )
+                ) AS all
+            FROM dataset_edges
+        ) AS steps
+    )
+    WHERE size(next) > 0
 )
-SELECT min(depth), namespace, name FROM found GROUP BY namespace, name HAVING min(depth) > 0
+SELECT depth, one.namespace, one.name
+FROM (SELECT depth, explode(reached) AS one FROM found WHERE depth > 0)
 """
 _DUCKDB_WORDS = ("CREATE MACRO explode(list) AS unnest(list)", "CREATE MACRO unix_millis(moment) AS epoch_ms(moment)")
 

@@ -14,12 +14,12 @@ certified AS (
     GROUP BY run_id
 ),
 written AS (
-    SELECT run_id, sum(one.row_count) AS row_count
+    SELECT run_id, sum(CAST(one.row_count AS DECIMAL(20, 0))) AS row_count
     FROM (SELECT run_id, explode(outputs) AS one FROM runs) AS o
     GROUP BY run_id
 ),
 sources AS (
-    SELECT run_id, sum(one.row_count) AS row_count
+    SELECT run_id, sum(CAST(one.row_count AS DECIMAL(20, 0))) AS row_count
     FROM (SELECT run_id, explode(inputs) AS one FROM runs) AS i
     GROUP BY run_id
 )
@@ -38,8 +38,8 @@ SELECT
     runs.ledger_difference AS proof_ledger_difference,
     coalesce(certified.certificates, 0) AS proof_certificates,
     CAST(coalesce(certified.genuine_certificates, 0) AS BIGINT) AS proof_genuine_certificates,
-    CAST(sources.row_count AS BIGINT) AS proof_rows_read,
-    CAST(written.row_count AS BIGINT) AS proof_rows_written,
+    CAST(sources.row_count AS DECIMAL(38, 0)) AS proof_rows_read,
+    CAST(written.row_count AS DECIMAL(38, 0)) AS proof_rows_written,
     runs.inputs AS proof_inputs,
     runs.outputs AS proof_outputs
 FROM runs
