@@ -10,6 +10,8 @@ ALWAYS = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     "spark.sql.session.timeZone": "UTC",
+    # The first line of a failed query seldom says why; `failures` looks for the cause in the rest.
+    "spark.sql.pyspark.jvmStacktrace.enabled": "true",
 }
 
 AVRO_LIMITS = "-Dorg.apache.avro.limits.bytes.maxLength=67108864 -Dorg.apache.avro.limits.string.maxLength=1048576"
