@@ -18,18 +18,16 @@ from lineproof.schemas.envelope import MAX_RECORD_BYTES
 from lineproof.settings import Settings
 from lineproof.streaming import job
 from lineproof.streaming.session import session
-from tests.integration.tools import RunJob
+from tests.integration.tools import INTERPRETED, RunJob
 
-SPARK = {"spark.master": "local[2]", "spark.driver.memory": "2g"}
-# To compile a query takes longer than to run it over the little data of a test.
-INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+SPARK = {"spark.master": "local[2]", "spark.driver.memory": "2g", **INTERPRETED}
 
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The shared session."""
     home = tmp_path_factory.mktemp("spark")
-    options = {**SPARK, **INTERPRETED, "spark.sql.warehouse.dir": str(home / "warehouse")}
+    options = {**SPARK, "spark.sql.warehouse.dir": str(home / "warehouse")}
     os.environ["PYSPARK_PYTHON"] = sys.executable  # tests, unlike the job, make frames of Python rows
     shared = session(options, jars.spark_jars(), log_options(home / "spark.log"))
     yield shared

@@ -11,9 +11,10 @@ import psutil
 import pytest
 
 from tests.events import payload
-from tests.integration.tools import lineproof
+from tests.integration.tools import INTERPRETED, lineproof
 
-SPARK = ("--set=spark.driver.memory=2g", "--set=spark.master=local[2]", "--set=trigger=500ms")
+OPTIONS = {"spark.driver.memory": "2g", "spark.master": "local[2]", "trigger": "500ms", **INTERPRETED}
+SPARK = [f"--set={name}={value}" for name, value in OPTIONS.items()]
 
 
 def runs(home: Path) -> int:

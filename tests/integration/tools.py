@@ -20,6 +20,9 @@ from lineproof.settings import Settings
 from lineproof.sql import Tables
 from lineproof.streaming.job import CURATED, Progress
 
+# To compile a query takes longer than to run it over the little data of a test.
+INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+
 
 class RunJob(Protocol):
     """Runs the job until it has caught up, and returns its batches."""
