@@ -59,5 +59,10 @@ def described(facets: Column) -> dict[str, Column]:
 
 def live(facets: Column, name: str) -> Column:
     """The JSON of one facet; null where there is none, or it was deleted."""
-    text = F.try_element_at(F.filter(facets, lambda one: one["name"] == name), F.lit(1))["facet"]
+    text = facet_named(facets, name)
     return F.when(~F.get_json_object(text, "$._deleted").eqNullSafe(F.lit("true")), text)
+
+
+def facet_named(facets: Column, name: str) -> Column:
+    """The JSON of one facet of many; null where there is none."""
+    return F.try_element_at(F.filter(facets, lambda one: one["name"] == name), F.lit(1))["facet"]

@@ -29,7 +29,6 @@ VIEWS = (
 FUNCTIONS = {"lineage_upstream": ("target", "source"), "lineage_downstream": ("source", "target")}
 """Their names, and the end of an edge from which they come and to which they go."""
 
-# Spark's recursion sees only its last step, and may not group: a step is one row that carries along where it has been.
 _DUCKDB_FUNCTION = """
 CREATE MACRO {name}(of_namespace, of_name) AS TABLE
 WITH RECURSIVE steps AS MATERIALIZED (
@@ -49,6 +48,7 @@ found(namespace, name, depth) USING KEY (namespace, name) AS (
 )
 SELECT depth, namespace, name FROM found WHERE depth > 0
 """
+# Spark's recursion sees only its last step, and may not group: a step is one row that carries along where it has been.
 _SPARK_FUNCTION = """
 CREATE OR REPLACE {temporary} FUNCTION {name}(of_namespace STRING, of_name STRING)
 RETURNS TABLE (depth INT, namespace STRING, name STRING)

@@ -7,6 +7,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lineproof.streaming.batch import Batch
+from lineproof.streaming.latest_facets import facet_named
 from lineproof.streaming.lattice import EARLIEST, LATEST, Rule, folded
 from lineproof.streaming.store import Store, Table
 
@@ -43,8 +44,7 @@ def rows(stated: DataFrame) -> DataFrame:
 
 def stated(sightings: DataFrame) -> DataFrame:
     """Each sighting with a schema, as a row that knows of nothing else."""
-    schema = F.try_element_at(F.filter("facets", lambda one: one["name"] == "schema"), F.lit(1))["facet"]
-    fields = F.get_json_object(schema, "$.fields")
+    fields = F.get_json_object(facet_named(F.col("facets"), "schema"), "$.fields")
     seen = F.struct("event_time", "event_id", "run_id")
     return (
         sightings.where(F.col("role") != "JOB")

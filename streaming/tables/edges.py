@@ -5,11 +5,13 @@ events have them; the views `job_edges`, `dataset_edges` and `column_edges` put 
 """
 
 from functools import reduce
+from operator import and_
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lineproof.streaming.batch import Batch
+from lineproof.streaming.latest_facets import facet_named
 from lineproof.streaming.lattice import EARLIEST, LATEST, UNION, Rule, folded
 from lineproof.streaming.store import Store, Table
 from lineproof.streaming.tables import runs
@@ -88,7 +90,7 @@ def _of_jobs(works: DataFrame) -> DataFrame:
 
 def _of_columns(sightings: DataFrame) -> DataFrame:
     """What the columnLineage of datasets says, in its present and its older shape."""
-    facet = F.try_element_at(F.filter("facets", lambda one: one["name"] == "columnLineage"), F.lit(1))["facet"]
+    facet = facet_named(F.col("facets"), "columnLineage")
     target = F.struct("namespace", "name")
     job = F.struct(F.col("job_namespace").alias("namespace"), F.col("job_name").alias("name"))
     lineage = F.from_json(facet, _COLUMN_LINEAGE)
@@ -108,10 +110,7 @@ def _of_columns(sightings: DataFrame) -> DataFrame:
     )
     of_dataset = F.transform(lineage["dataset"], lambda source: from_column(source, F.lit(None).cast("string")))
     edges = F.concat(F.flatten(F.coalesce(of_fields, F.array())), F.coalesce(of_dataset, F.array()))
-    is_whole = reduce(
-        lambda left, right: left & right,
-        (F.col(f"edge.source_{name}").isNotNull() for name in ("namespace", "name", "field")),
-    )
+    is_whole = reduce(and_, (F.col(f"edge.source_{name}").isNotNull() for name in ("namespace", "name", "field")))
     return (
         sightings.where((F.col("role") != "JOB") & facet.isNotNull())
         .select(

@@ -1,6 +1,8 @@
 """Tables as curate makes them, without a topic."""
 
 from collections.abc import Sequence
+from datetime import datetime, timezone
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -39,3 +41,12 @@ def asked(spark: SparkSession, store: Store, query: str) -> DataFrame:
     for statement in for_spark(sorted(named_in(query)), temporary=True):
         spark.sql(statement)
     return spark.sql(query)
+
+
+def in_utc(value: Any) -> Any:
+    """PySpark gives times without a zone, in that of the machine."""
+    if isinstance(value, dict):
+        return {name: in_utc(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return list(map(in_utc, value))
+    return value.astimezone(timezone.utc) if isinstance(value, datetime) else value

@@ -2,7 +2,6 @@
 
 import tempfile
 from collections.abc import Mapping
-from datetime import datetime, timezone
 from typing import Any
 
 import pytest
@@ -30,7 +29,7 @@ from tests.model.runs import runs as model_runs
 from tests.model.things import dataset_schemas as model_dataset_schemas
 from tests.model.things import datasets as model_datasets
 from tests.model.things import jobs as model_jobs
-from tests.streaming.curated import curated
+from tests.streaming.curated import curated, in_utc
 from tests.streaming.records import records
 
 # An example is a Spark job over many histories: a failing one is told row by row, not shrunk.
@@ -114,15 +113,6 @@ def rows(frame: DataFrame, *key: str) -> dict[tuple[Any, ...], dict[str, Any]]:
     by_key = {tuple(row[name] for name in key): row for row in found}
     assert len(by_key) == len(found), f"{key} is not unique"
     return by_key
-
-
-def in_utc(value: Any) -> Any:
-    """PySpark gives times without a zone, in that of the machine."""
-    if isinstance(value, dict):
-        return {name: in_utc(member) for name, member in value.items()}
-    if isinstance(value, list):
-        return list(map(in_utc, value))
-    return value.astimezone(timezone.utc) if isinstance(value, datetime) else value
 
 
 def assert_equal(found: Mapping[Any, dict[str, Any]], expected: Mapping[Any, dict[str, Any]]) -> None:

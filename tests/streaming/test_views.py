@@ -22,7 +22,7 @@ from lineproof.streaming.views import FUNCTIONS, VIEWS, named_in
 from tests.events import payload
 from tests.histories import arrival
 from tests.model.runs import runs as model_runs
-from tests.streaming.curated import asked, curated
+from tests.streaming.curated import asked, curated, in_utc
 from tests.streaming.records import records
 from tests.streaming.story import CLEAN, FAILED, LATE, LOAD, REPORT, STREAM, story
 
@@ -60,15 +60,6 @@ def ask(store: Store, root: str) -> Callable[[str], Rows]:
 def numbered(emitter_id: str, sequence: int) -> bytes:
     event = parse(payload(run={"runId": str(uuid.uuid4())}))
     return Envelope.seal(event, emitter_id, sequence).encode()
-
-
-def in_utc(value: Any) -> Any:
-    """Also of what PySpark gives without a zone, in that of the machine."""
-    if isinstance(value, dict):
-        return {name: in_utc(member) for name, member in value.items()}
-    if isinstance(value, list):
-        return list(map(in_utc, value))
-    return value.astimezone(timezone.utc) if isinstance(value, datetime) else value
 
 
 QUERIES = [
