@@ -18,9 +18,9 @@ from lineproof.schemas.envelope import MAX_RECORD_BYTES
 from lineproof.settings import Settings
 from lineproof.streaming import job
 from lineproof.streaming.session import session
-from tests.integration.tools import INTERPRETED, RunJob
+from tests.integration.tools import SHORT_LIVED, RunJob
 
-SPARK = {"spark.master": "local[2]", "spark.driver.memory": "2g", **INTERPRETED}
+SPARK = {"spark.master": "local[2]", "spark.driver.memory": "2g", **SHORT_LIVED}
 
 
 @pytest.fixture(scope="session")

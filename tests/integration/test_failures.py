@@ -12,7 +12,7 @@ from lineproof.kafka import Kafka
 from lineproof.settings import Settings
 from lineproof.sql import Tables
 from tests.events import payload
-from tests.integration.tools import INTERPRETED, lineproof, publish
+from tests.integration.tools import SHORT_LIVED, lineproof, publish
 
 
 def options(settings: Settings, **kafka: str) -> list[str]:
@@ -23,7 +23,7 @@ def options(settings: Settings, **kafka: str) -> list[str]:
         **{f"kafka.{name}": value for name, value in {**settings.kafka, **kafka}.items()},
         "spark.driver.memory": "2g",
         "spark.master": "local[2]",
-        **INTERPRETED,
+        **SHORT_LIVED,
     }
     return [f"--set={name}={value}" for name, value in chosen.items()]
 

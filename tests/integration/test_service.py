@@ -11,9 +11,9 @@ import psutil
 import pytest
 
 from tests.events import payload
-from tests.integration.tools import INTERPRETED, lineproof
+from tests.integration.tools import SHORT_LIVED, lineproof
 
-OPTIONS = {"spark.driver.memory": "2g", "spark.master": "local[2]", "trigger": "500ms", **INTERPRETED}
+OPTIONS = {"spark.driver.memory": "2g", "spark.master": "local[2]", "trigger": "500ms", **SHORT_LIVED}
 SPARK = [f"--set={name}={value}" for name, value in OPTIONS.items()]
 
 

@@ -20,8 +20,12 @@ from lineproof.settings import Settings
 from lineproof.sql import Tables
 from lineproof.streaming.job import CURATED, Progress
 
-# To compile a query takes longer than to run it over the little data of a test.
-INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+# To compile queries, and the JVM's code to the utmost, takes longer than to run them over a test's little data.
+SHORT_LIVED = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+}
 
 
 class RunJob(Protocol):
