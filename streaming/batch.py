@@ -13,20 +13,19 @@ from pyspark.sql import functions as F
 from lineproof.streaming.sightings import sightings
 from lineproof.streaming.store import Store
 from lineproof.streaming.tables import archive
+from lineproof.streaming.tables.archive import COORDINATES
+
+LOOKED_AT = ("day", *COORDINATES, "reason", "event_time", "certificate")
+"""The columns that the stream brings: what a batch is known by. All others are read where they are wanted."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """The records of one batch, twice: narrow and at hand, and wide as a plan that reads them anew.
+    """The records of one batch, and what is worth knowing before a table is written."""
 
-    The bytes of a record are wanted by few tables and only for rows not seen before. So the stream carries
-    the facts alone, and the bytes are read from the archive where they are needed, by offset.
-    """
-
-    facts: DataFrame
-    """The narrow columns of every record."""
     records: DataFrame
-    """All columns of every record."""
+    """All columns of every record: a plan that reads the archive anew, each time the columns that are asked for.
+    That is faster than to keep them, most of all the bytes, which few tables want and only of what is new."""
     sightings: DataFrame
     """Where jobs and datasets were seen, and with which facets."""
     usable: int
@@ -40,24 +39,21 @@ class Batch:
 
     @property
     def events(self) -> DataFrame:
-        """The facts of the records that are events."""
-        return self.facts.where(F.col("reason").isNull())
+        """The records that are events."""
+        return usable(self.records)
 
 
 @contextmanager
-def batch_of(facts: DataFrame, store: Store, schema_ids: Mapping[int, int]) -> Iterator[Batch]:
+def batch_of(arrived: DataFrame, store: Store, schema_ids: Mapping[int, int]) -> Iterator[Batch]:
     """Look at the batch once: its size, its range of times, and the offsets it covers."""
-    cached = facts.persist(StorageLevel.MEMORY_AND_DISK)
-    seen: DataFrame | None = None
+    ranges = _ranges(arrived)
+    offsets = reduce(or_, (_is_within(row) for row in ranges), F.lit(False))
+    records = _records(arrived, ranges, store)
+    seen = sightings(usable(records), schema_ids).persist(StorageLevel.MEMORY_AND_DISK)
     try:
-        ranges = _ranges(cached)
-        offsets = reduce(or_, map(_is_within, ranges), F.lit(False))
-        records = store.read(archive.TABLE).where(offsets)
-        seen = sightings(cached.where(F.col("reason").isNull()), records, schema_ids)
         yield Batch(
-            facts=cached,
             records=records,
-            sightings=seen.persist(StorageLevel.MEMORY_AND_DISK),
+            sightings=seen,
             usable=sum(row.usable for row in ranges),
             unusable=sum(row.unusable for row in ranges),
             certificates=sum(row.certificates for row in ranges),
@@ -66,17 +62,20 @@ def batch_of(facts: DataFrame, store: Store, schema_ids: Mapping[int, int]) -> I
             schema_ids=schema_ids,
         )
     finally:
-        if seen is not None:
-            seen.unpersist()
-        cached.unpersist()
+        seen.unpersist()
 
 
-def _ranges(facts: DataFrame) -> list[Row]:
-    """A row per Kafka partition: small however large the batch is."""
+def usable(records: DataFrame) -> DataFrame:
+    """The records that are events."""
+    return records.where(F.col("reason").isNull())
+
+
+def _ranges(arrived: DataFrame) -> list[Row]:
+    """A row per Kafka partition and day: small however large the batch is."""
     is_usable = F.col("reason").isNull()
     usable_time = F.unix_micros(F.when(is_usable, F.col("event_time")))
     return (
-        facts.groupBy("topic", "partition")
+        arrived.groupBy("day", "topic", "partition")
         .agg(
             F.min("offset").alias("first_offset"),
             F.max("offset").alias("last_offset"),
@@ -88,6 +87,15 @@ def _ranges(facts: DataFrame) -> list[Row]:
         )
         .collect()
     )
+
+
+def _records(arrived: DataFrame, ranges: list[Row], store: Store) -> DataFrame:
+    """The batch's records in the archive: those of its ranges, unless others lie in between, as after a compaction."""
+    of_days = reduce(or_, ((F.col("day") == row.day) & _is_within(row) for row in ranges), F.lit(False))
+    records = store.read(archive.TABLE).where(of_days)
+    if records.count() == sum(row.usable + row.unusable for row in ranges):
+        return records
+    return records.join(arrived.select(*COORDINATES), list(COORDINATES), "left_semi")
 
 
 def _is_within(row: Row) -> Column:

@@ -1,6 +1,7 @@
 """From an event's bytes to its facts: the narrow columns every table is made of, taken out of the JSON once."""
 
-from collections.abc import Callable
+from functools import reduce
+from operator import or_
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -49,9 +50,13 @@ _JSON_OPTIONS = {
 }
 _PARSER_DEPTH = 1000  # Jackson refuses to go deeper
 
+_NO_COUNT = -1
+"""What stands for a count that is none. Its record has a reason."""
+
 _UUID = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
 _LOCAL_TIME = r"^[1-9]\d{3}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?"
 _ZONE = r"([Zz]|[+-]\d{2}:?\d{2})$"
+_UTC = r"^[1-9]\d{3}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|\+00:00)$"
 _COUNT = r"^\d+(\.\d+)?(E\d+)?$"
 
 
@@ -154,7 +159,7 @@ def _not_an_event() -> Column:
         F.when(event["wrong_type"].isNotNull(), Reason.BAD_SHAPE.value)
         .when(kind.isNull(), Reason.NOT_AN_EVENT.value)
         .when(_is_blank(time), Reason.MISSING_EVENT_TIME.value)
-        .when(time.rlike(_LOCAL_TIME + "$"), Reason.EVENT_TIME_WITHOUT_ZONE.value)
+        .when(F.col("event_time").isNull() & time.rlike(_LOCAL_TIME + "$"), Reason.EVENT_TIME_WITHOUT_ZONE.value)
         .when(F.col("event_time").isNull(), Reason.BAD_EVENT_TIME.value)
         .when(~F.col("event_type").isin(*EVENT_TYPES), Reason.UNKNOWN_EVENT_TYPE.value)
         .when(_is_blank(F.col("producer")), Reason.MISSING_PRODUCER.value)
@@ -162,9 +167,8 @@ def _not_an_event() -> Column:
         .when((kind == "RUN") & ~F.coalesce(F.col("run_id").rlike(_UUID), F.lit(False)), Reason.BAD_RUN_ID.value)
         .when(needs_job & _is_nameless(event["job"]), Reason.MISSING_JOB.value)
         .when((kind == "DATASET") & _is_nameless(event["dataset"]), Reason.MISSING_DATASET.value)
-        .when(F.exists(F.coalesce("inputs", F.array()), _is_nameless), Reason.MISSING_DATASET.value)
-        .when(F.exists(F.coalesce("outputs", F.array()), _is_nameless), Reason.MISSING_DATASET.value)
-        .when(_has_bad_count(event), Reason.BAD_COUNT.value)
+        .when(_has_nameless(F.col("inputs")) | _has_nameless(F.col("outputs")), Reason.MISSING_DATASET.value)
+        .when(_has_no_count(), Reason.BAD_COUNT.value)
     )
 
 
@@ -177,7 +181,9 @@ def _kind(event: Column) -> Column:
 
 
 def _instant(text: Column) -> Column:
-    return F.when(text.rlike(_LOCAL_TIME + _ZONE), F.translate(text, "tz", "TZ").try_cast("timestamp"))
+    return F.when(text.rlike(_UTC), text.try_cast("timestamp")).when(
+        text.rlike(_LOCAL_TIME + _ZONE), F.translate(text, "tz", "TZ").try_cast("timestamp")
+    )
 
 
 def _parent(facet: Column) -> Column:
@@ -272,33 +278,27 @@ def _entries(text: Column) -> Column:
 
 def _count(text: Column) -> Column:
     """A whole number, however it is written: from ten million on, Spark's parser gives 10000000.0 as 1.0E7."""
+    plain = text.try_cast("bigint")
     number = F.when(text.rlike(_COUNT), text.try_cast("decimal(38,18)"))
     whole = number.try_cast("bigint")
-    return F.when(whole == number, whole)
-
-
-def _has_bad_count(event: Column) -> Column:
-    ledger = _ledger_facet(event)
-    counts = [ledger[name] for name in ("inputRecordCount", "processedCount", "filteredCount", "erroredCount")]
-    bad_ledger = F.lit(False)
-    for count in counts:
-        bad_ledger = bad_ledger | _is_bad_count(count)
     return (
-        bad_ledger
-        | _has_bad_statistics(event["inputs"], lambda one: one["inputFacets"]["inputStatistics"])
-        | _has_bad_statistics(event["outputs"], lambda one: one["outputFacets"]["outputStatistics"])
+        F.when(text.isNull(), None)
+        .when((plain >= 0) & (plain.cast("string") == text), plain)  # nearly always, and without a pattern
+        .when(whole == number, whole)
+        .otherwise(_NO_COUNT)
     )
 
 
-def _has_bad_statistics(datasets: Column, statistics: Callable[[Column], Column]) -> Column:
-    return F.exists(
-        F.coalesce(datasets, F.array()),
-        lambda one: _is_bad_count(statistics(one)["rowCount"]) | _is_bad_count(statistics(one)["size"]),
-    )
-
-
-def _is_bad_count(text: Column) -> Column:
-    return text.isNotNull() & _count(text).isNull()
+def _has_no_count() -> Column:
+    ledger = F.col("ledger")
+    counts = [ledger[name] for name in ("input_count", "processed_count", "filtered_count", "errored_count")]
+    of_ledger = [count == _NO_COUNT for count in counts]
+    of_datasets = [
+        F.array_contains(F.col(datasets)[name], _NO_COUNT)
+        for datasets in ("inputs", "outputs")
+        for name in ("row_count", "size")
+    ]
+    return reduce(or_, (F.coalesce(is_none, F.lit(False)) for is_none in (*of_ledger, *of_datasets)))
 
 
 def _is_blank(text: Column) -> Column:
@@ -307,3 +307,9 @@ def _is_blank(text: Column) -> Column:
 
 def _is_nameless(thing: Column) -> Column:
     return _is_blank(thing["namespace"]) | _is_blank(thing["name"])
+
+
+def _has_nameless(things: Column) -> Column:
+    """`array_contains` is null where it found nothing but a null."""
+    is_nameless = F.array_contains(things["namespace"], "") | F.array_contains(things["name"], "")
+    return things.isNotNull() & F.coalesce(is_nameless, F.lit(True))

@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from lineproof.streaming.batch import Batch, batch_of
+from lineproof.streaming.batch import LOOKED_AT, Batch, batch_of
 from lineproof.streaming.checkpoint import (
     REBUILD,
     RESTORE,
@@ -161,8 +161,8 @@ class Job:
 
     def start_curate(self) -> StreamingQuery:
         """`archive` to the curated tables."""
-        facts = self._spark.readStream.format("delta").load(self._store.path(archive.TABLE)).select(*archive.NARROW)
-        return self._start(facts.writeStream.foreachBatch(self._curate), "curate", self._curate_checkpoint)
+        arrived = self._spark.readStream.format("delta").load(self._store.path(archive.TABLE)).select(*LOOKED_AT)
+        return self._start(arrived.writeStream.foreachBatch(self._curate), "curate", self._curate_checkpoint)
 
     def _start(self, writer: DataStreamWriter, name: str, checkpoint: str) -> StreamingQuery:
         trigger = self._config.trigger
@@ -171,12 +171,12 @@ class Job:
         )
         return timed.queryName(name).option("checkpointLocation", checkpoint).start()
 
-    def _curate(self, facts: DataFrame, number: int) -> None:
-        spark = facts.sparkSession
+    def _curate(self, arrived: DataFrame, number: int) -> None:
+        spark = arrived.sparkSession
         # Spark writes the query's id before its first batch, and never changes it.
         query_id = read_checkpoint(spark, self._curate_checkpoint).query_id
         store = Store(spark, self._config.tables, _curate_app_id(str(query_id)), number)
-        with batch_of(facts, store, self._config.schema_ids) as batch:
+        with batch_of(arrived, store, self._config.schema_ids) as batch:
             write_tables(spark, batch, store)
             self._publish_dead_letters(batch)
 

@@ -6,47 +6,71 @@ it is made of, and no watermark has to drop late ones.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from operator import and_
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-Rule = Callable[[Column], Column]
-"""One way to merge the values that a column has in the rows of a group. Nulls are neutral."""
 
-EARLIEST: Rule = F.min
+@dataclass(frozen=True)
+class OneValue:
+    """Merges the values that a column has in the rows of a group into one of them. Nulls are neutral."""
+
+    merge: Callable[[Column], Column]
+
+
+@dataclass(frozen=True)
+class Elements:
+    """Merges arrays: `merge` gets the elements of all of them, sorted. The arrays themselves must not be null."""
+
+    merge: Callable[[Column], Column]
+
+
+Rule = OneValue | Elements
+
+EARLIEST = OneValue(F.min)
 """The smallest value. Of structs, the smallest by their first field, then the second, …"""
 
-LATEST: Rule = F.max
+LATEST = OneValue(F.max)
 """The greatest value. A struct that begins with (event time, event id) makes this the latest event's word."""
 
 
-def UNION(arrays: Column) -> Column:  # noqa: N802
-    """All elements of all arrays, each once, sorted. The arrays themselves must not be null."""
-    return F.array_sort(F.array_distinct(F.flatten(F.collect_set(arrays))))
+def _each_once(ordered: Column) -> Column:
+    return F.filter(ordered, lambda one, at: (at == 0) | (one != F.get(ordered, at - 1)))
+
+
+UNION = Elements(_each_once)
+"""All elements of all arrays, each once, sorted."""
 
 
 def smallest(count: int) -> Rule:
     """The smallest elements of all arrays: all of them as long as they are few, and never more than `count`."""
-    return lambda arrays: F.slice(UNION(arrays), 1, count)
+    return Elements(lambda ordered: F.slice(_each_once(ordered), 1, count))
 
 
 def latest_by(*key: str) -> Rule:
     """Of the structs in all arrays, the greatest of each `key`, with which they begin."""
-    return lambda arrays: _last_of_each(key, UNION(arrays))
+    return Elements(lambda ordered: _last_of_each(key, ordered))
 
 
 def folded(rows: DataFrame, key: Sequence[str], rules: Mapping[str, Rule]) -> DataFrame:
     """A row per key: every other column merged by its rule."""
-    return rows.groupBy(*key).agg(*(rule(F.col(name)).alias(name) for name, rule in rules.items()))
+    values = [rule.merge(F.col(name)).alias(name) for name, rule in rules.items() if isinstance(rule, OneValue)]
+    arrays = {name: rule for name, rule in rules.items() if isinstance(rule, Elements)}
+    if not arrays:
+        return rows.groupBy(*key).agg(*values)
+    # Collected together, because each column that Spark collects costs as much as all others.
+    collected = rows.groupBy(*key).agg(*values, F.collect_list(F.struct(*arrays)).alias("arrays"))
+    # In two steps, because a rule looks at the array once for each of its elements.
+    ordered = collected.withColumns({name: F.sort_array(F.flatten(F.col("arrays")[name])) for name in arrays})
+    return ordered.withColumns({name: rule.merge(F.col(name)) for name, rule in arrays.items()}).drop("arrays")
 
 
 def _last_of_each(key: Sequence[str], ordered: Column) -> Column:
-    def add(kept: Column, element: Column) -> Column:
-        last = F.try_element_at(kept, F.lit(-1))
-        replaces = reduce(and_, (last[name] == element[name] for name in key))
-        others = F.when(replaces, F.slice(kept, 1, F.size(kept) - 1)).otherwise(kept)
-        return F.concat(others, F.array(element))
+    def is_last(one: Column, at: Column) -> Column:
+        following = F.get(ordered, at + 1)
+        return following.isNull() | ~reduce(and_, (following[name] == one[name] for name in key))
 
-    return F.aggregate(ordered, F.filter(ordered, lambda _: F.lit(False)), add)
+    return F.filter(ordered, is_last)

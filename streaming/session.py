@@ -10,6 +10,14 @@ ALWAYS = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     "spark.sql.session.timeZone": "UTC",
+    # The queries of a batch compile to more classes than Spark keeps by default: every batch would compile them anew.
+    "spark.sql.codegen.cache.maxEntries": "5000",
+    # A batch has more runs than the 128 groups from which on Spark would rather sort than hash.
+    "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "100000",
+    # Names and ids are folded by the JVM's own tables, which are much faster.
+    "spark.sql.icu.caseMappings.enabled": "false",
+    # A batch has few days: their files are open side by side, so that rows need not be sorted by day first.
+    "spark.sql.maxConcurrentOutputFileWriters": "16",
     # The first line of a failed query seldom says why; `failures` looks for the cause in the rest.
     "spark.sql.pyspark.jvmStacktrace.enabled": "true",
 }

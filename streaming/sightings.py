@@ -23,13 +23,10 @@ _FACETS = f"""
 """
 
 
-def sightings(events: DataFrame, records: DataFrame, schema_ids: Mapping[int, int]) -> DataFrame:
-    """A row per job and dataset of every telling event: `role` (JOB, INPUT, OUTPUT, DATASET), its name, its `facets`.
-
-    `events` are the batch's facts, `records` the same with their bytes.
-    """
+def sightings(events: DataFrame, schema_ids: Mapping[int, int]) -> DataFrame:
+    """A row per job and dataset of every telling event: `role` (JOB, INPUT, OUTPUT, DATASET), name and `facets`."""
     opened = (
-        records.join(F.broadcast(_telling(events)), ["event_id", *COORDINATES], "left_semi")
+        events.join(F.broadcast(_telling(events)), list(COORDINATES), "left_semi")
         .withColumn("event", F.from_json(archive.payload_text(schema_ids), _FACETS))
         .select("event_id", "event_time", "run_id", "job_namespace", "job_name", F.explode(_things()).alias("thing"))
     )
@@ -54,12 +51,16 @@ def _telling(events: DataFrame) -> DataFrame:
         of_datasets("OUTPUT", "outputs"),
     )
     version = F.struct("event_time", "event_id", *COORDINATES)
+    seen = events.select(F.explode(hashes).alias("hash"), "event_time", "event_id", *COORDINATES)
+    # By times alone first: Spark groups whole versions by sorting all of them, times by hashing.
+    times = seen.groupBy("hash").agg(F.min("event_time").alias("first"), F.max("event_time").alias("last"))
     return (
-        events.select(F.explode(F.array_distinct(hashes)).alias("hash"), version.alias("version"))
+        seen.join(F.broadcast(times), "hash")
+        .where(F.col("event_time").isin(F.col("first"), F.col("last")))
         .groupBy("hash")
-        .agg(F.min("version").alias("first"), F.max("version").alias("last"))
+        .agg(F.min(version).alias("first"), F.max(version).alias("last"))
         .select(F.explode(F.array("first", "last")).alias("version"))
-        .select("version.event_id", *(f"version.{name}" for name in COORDINATES))
+        .select(*(f"version.{name}" for name in COORDINATES))
         .distinct()
     )
 

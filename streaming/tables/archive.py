@@ -69,13 +69,11 @@ TABLE = Table(
     ),
 )
 
+_SEALED = ("event_id", "kind", "event_type", "event_time", "run_id", "job_namespace", "job_name")
+"""What an envelope and its event both say."""
+
 COORDINATES = ("topic", "partition", "offset")
 """What a record of the topic is known by."""
-
-RAW = ("key", "headers", "value")
-"""The wide columns, which only those who need the bytes should read."""
-
-NARROW = tuple(name for name in TABLE.columns if name not in RAW)
 
 
 def archive(records: DataFrame, schema_ids: Mapping[int, int]) -> DataFrame:
@@ -83,10 +81,12 @@ def archive(records: DataFrame, schema_ids: Mapping[int, int]) -> DataFrame:
     value = F.col("value")
     opened = records.withColumn("envelope", decode.envelope(value, schema_ids))
     envelope = F.col("envelope")
+    kept = (*_SEALED, "emitter_id", "sequence", "trace_id")
     unsealed = opened.withColumns(
         {
             "payload": decode.payload(value, envelope),
             "reason": decode.unreadable(value, envelope, schema_ids),
+            "envelope": F.when(envelope.isNotNull(), F.struct(*(envelope[name].alias(name) for name in kept))),
         }
     ).withColumn("event_id", decode.event_id(F.col("payload")))
     return (
@@ -121,8 +121,7 @@ def extent(store: Store) -> Mapping[str, Ranges]:
 
 
 def _disagreement(envelope: Column) -> Column:
-    sealed = ("event_id", "kind", "event_type", "event_time", "run_id", "job_namespace", "job_name")
     agrees = F.lit(True)
-    for name in sealed:
+    for name in _SEALED:
         agrees = agrees & envelope[name].eqNullSafe(F.col(name))
     return F.when(envelope.isNotNull() & ~agrees, Reason.ENVELOPE_DISAGREES.value)

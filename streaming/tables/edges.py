@@ -81,11 +81,28 @@ def _of_jobs(works: DataFrame) -> DataFrame:
         )
         return F.concat(read, written, F.flatten(carried))
 
-    return works.select(
-        F.explode(F.flatten(F.transform("jobs", of))).alias("edge"),
-        F.col("first_event_at").alias("first_seen_at"),
-        F.struct(F.col("last_event_at").alias("event_time"), "run_id").alias("last_seen"),
-    ).select("edge.*", "first_seen_at", "last_seen")
+    return (
+        _alike(works)
+        .select(F.explode(F.flatten(F.transform("jobs", of))).alias("edge"), "first_seen_at", "last_seen")
+        .select("edge.*", "first_seen_at", "last_seen")
+    )
+
+
+def _alike(works: DataFrame) -> DataFrame:
+    """One row for all works with the same names: few, however many runs there are."""
+
+    def named(datasets: str) -> Column:
+        return F.transform(
+            datasets, lambda one: F.struct(one["namespace"].alias("namespace"), one["name"].alias("name"))
+        )
+
+    names = ("jobs", "inputs", "outputs")
+    last_seen = F.struct(F.col("last_event_at").alias("event_time"), "run_id")
+    return (
+        works.withColumns({"inputs": named("inputs"), "outputs": named("outputs")})
+        .groupBy(F.xxhash64(*names), *names)  # by its hash first, because Spark sorts to group
+        .agg(F.min("first_event_at").alias("first_seen_at"), F.max(last_seen).alias("last_seen"))
+    )
 
 
 def _of_columns(sightings: DataFrame) -> DataFrame:

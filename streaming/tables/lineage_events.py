@@ -6,7 +6,7 @@ column is a function of the payload, so that it does not matter which copy came 
 
 from collections.abc import Mapping
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from lineproof.streaming.batch import Batch
@@ -65,11 +65,8 @@ def write(batch: Batch, store: Store) -> None:
     if batch.usable == 0:
         return
     known = store.read(TABLE).where(batch.event_times).select("event_id")
-    first_copies = (
-        batch.events.groupBy("event_id")
-        .agg(F.min(F.struct(*COORDINATES)).alias("first"))
-        .join(known, "event_id", "left_anti")
-        .select("event_id", "first.*")
-    )
-    new = batch.records.join(F.broadcast(first_copies), ["event_id", *COORDINATES], "left_semi")
+    copies = batch.events.select("event_id", *COORDINATES).unionByName(known, allowMissingColumns=True)
+    in_order = Window.partitionBy("event_id").orderBy(*(F.col(name).asc_nulls_first() for name in COORDINATES))
+    superfluous = copies.withColumn("copy", F.row_number().over(in_order)).where("copy > 1").select(*COORDINATES)
+    new = batch.events.join(F.broadcast(superfluous), list(COORDINATES), "left_anti")
     store.append(TABLE, lineage_events(new, batch.schema_ids))

@@ -6,7 +6,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from lineproof.streaming.batch import batch_of
+from lineproof.streaming.batch import LOOKED_AT, batch_of
 from lineproof.streaming.job import TABLES, write_tables
 from lineproof.streaming.store import Store
 from lineproof.streaming.tables import archive
@@ -25,11 +25,11 @@ def curated(spark: SparkSession, root: str, batches: Batches) -> Store:
     for number, values in enumerate(batches):
         arrived = archive.archive(records(spark, values, offset), {})
         Store(spark, root, "ingest", number).append(archive.TABLE, arrived)
-        facts = store.read(archive.TABLE).where(f"offset >= {offset}").select(*archive.NARROW)
+        in_archive = store.read(archive.TABLE).where(f"offset >= {offset}").select(*LOOKED_AT)
         offset += len(values)
         written = Store(spark, root, "curate", number)
         for _ in range(2 if number == 1 else 1):  # once more, as after a crash before the checkpoint was written
-            with batch_of(facts, written, {}) as batch:
+            with batch_of(in_archive, written, {}) as batch:
                 write_tables(spark, batch, written)
     return store
 

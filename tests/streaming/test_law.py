@@ -64,7 +64,7 @@ def test_the_fold_of_one_batch_is_the_models(spark: SparkSession, seed: int) -> 
     """With the one above, over 1,000 histories."""
     arrived = arrival(seed, runs=500)
     facts = archive.archive(records(spark, arrived.arrived), {}).where("reason IS NULL").persist()
-    seen = sightings(facts, facts, {}).persist()
+    seen = sightings(facts, {}).persist()
     of_runs = runs.runs(facts)
     tables = (jobs.jobs(seen), datasets.datasets(seen), dataset_schemas.dataset_schemas(seen))
     assert_tables(arrived.sent, of_runs, *tables, edges.edges(of_runs, facts, seen))
