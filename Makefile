@@ -2,9 +2,10 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+EVENTS ?= 1000000
 PIP := $(BIN)/pip --disable-pip-version-check
 
-.PHONY: help setup demo test test-cluster faults bench-emit lint types lock clean
+.PHONY: help setup demo test test-cluster faults bench bench-emit lint types lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -23,6 +24,9 @@ test-cluster: setup ## Run the job on a Spark master with two workers (minutes o
 faults: setup ## Kill job, brokers and services, 50 jobs and more (FAULT_EVENTS=5000 FAULT_KILLS=3: in short)
 	@$(BIN)/pytest -m faults
 
+bench: setup ## Measure the job against a plain copy from Kafka to Delta (EVENTS=100000: in short)
+	@$(BIN)/lineproof bench --events $(EVENTS)
+
 bench-emit: setup ## What one emission costs its caller, with the broker up, stopped and killed
 	@$(BIN)/python bench/emit.py
 
@@ -33,9 +37,9 @@ lint: .venv/package.stamp ## Check style and formatting
 # mypy does not follow an editable install, so it gets the package as it will be installed, made of links.
 types: .venv/package.stamp ## Check the types
 	@rm -rf build/types && mkdir -p build/types/lineproof
-	@ln -s $(addprefix ../../../,$(wildcard lineproof/*.py) conf producers quality schemas streaming) build/types/lineproof
+	@ln -s $(addprefix ../../../,$(wildcard lineproof/*.py) bench conf producers quality schemas streaming) build/types/lineproof
 	@MYPYPATH=build/types $(BIN)/mypy -p lineproof
-	@MYPYPATH=build/types $(BIN)/mypy tests bench
+	@MYPYPATH=build/types $(BIN)/mypy tests
 
 lock: ## Choose the versions in conf/requirements.lock anew
 	@$(PYTHON) -m venv --clear build/uv && build/uv/bin/pip install --quiet uv

@@ -1,0 +1,1 @@
+"""Benchmarks, each a ratio to something measured in the same run."""

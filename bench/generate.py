@@ -1,0 +1,216 @@
+"""Histories for benchmarks: reproducible, endless, and shaped like those of a data platform.
+
+A few jobs run most of the time and most jobs seldom; runs overlap, fail and are tried again; an event has about two
+kilobytes and now and then two hundred; some producers use an emitter, some the plain transport.
+"""
+
+import heapq
+import json
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from itertools import accumulate, islice
+from random import Random
+from typing import Any
+
+from lineproof.producers.certificates import GENESIS, Certificate
+from lineproof.schemas.envelope import Envelope
+from lineproof.schemas.openlineage import Event
+
+Record = tuple[bytes, bytes]
+"""Key and value, as they go to Kafka."""
+
+JOBS = 400
+EMITTERS = 8
+STARTED = datetime(2026, 1, 1, tzinfo=timezone.utc)
+BETWEEN_RUNS_S = 0.05
+RUNNING_SHARE, FAIL_SHARE, OPEN_SHARE, PLAIN_SHARE, CERTIFIED_SHARE = 0.1, 0.04, 0.005, 0.1, 0.03
+REMEMBERED = 10_000
+"""How far back a resend reaches: a retry of a producer is not older."""
+
+_PRODUCER = "https://example.com/etl"
+_FACET = {"_producer": _PRODUCER, "_schemaURL": "https://example.com/Facet.json"}
+_TIME, _RUN, _ROWS = "@time@", "@run@", '"@rows@"'
+_LEDGER = '"cdme_accountingLedger":'
+_POISON = (b"", b"no event", b"{", b'{"a": 1}', b"\xc3\x01 of another schema")
+
+
+@dataclass(frozen=True)
+class Job:
+    """What does not change from run to run: names, and the JSON of its events with places to fill in."""
+
+    namespace: str
+    name: str
+    templates: dict[str, str]
+    mean_s: float
+
+
+class History:
+    """Events in the order of their times. The same seed and the same shares give the same records.
+
+    A share of `resends` are copies of earlier records, a share of `poison` are no events.
+    """
+
+    def __init__(self, seed: int = 2026, *, resends: float = 0.0, poison: float = 0.0, jobs: int = JOBS) -> None:
+        self._random = Random(seed)  # noqa: S311
+        self._resends, self._poison = resends, poison
+        self._jobs = [_job(number, self._random) for number in range(jobs)]
+        self._popularity = list(accumulate(1 / (rank + 1) for rank in range(jobs)))
+        self._emitters = [str(uuid.UUID(int=self._random.getrandbits(128), version=4)) for _ in range(EMITTERS)]
+        self._sequences = [0] * EMITTERS
+        self._last_hashes: dict[str, str] = {}
+
+    def records(self, count: int, began: datetime = STARTED) -> Iterator[Record]:
+        """So many records, of runs that begin at `began` and after it."""
+        return islice(self._disturbed(began), count)
+
+    def _disturbed(self, began: datetime) -> Iterator[Record]:
+        recent: list[Record] = []
+        events = self._events(began)
+        while True:
+            chance = self._random.random()
+            if chance < self._poison:
+                yield b"poison", self._random.choice(_POISON)
+            elif recent and chance < self._poison + self._resends:
+                yield self._random.choice(recent)
+            else:
+                record = next(events)
+                if self._resends:
+                    recent.append(record)
+                    del recent[:-REMEMBERED]
+                yield record
+
+    def _events(self, began: datetime) -> Iterator[Record]:
+        """A queue of what happens next: a run that starts, or an event of one that has."""
+        random, starts_at = self._random, began
+        ahead: list[tuple[datetime, int, Job, str, str]] = []
+        number = 0
+        while True:
+            job = random.choices(self._jobs, cum_weights=self._popularity)[0]
+            run_id = self._run_id(starts_at)
+            length = timedelta(seconds=random.expovariate(1 / job.mean_s))
+            steps = [("START", timedelta())]
+            if random.random() < RUNNING_SHARE:
+                steps.append(("RUNNING", length / 2))
+            if random.random() >= OPEN_SHARE:
+                fails = random.random() < FAIL_SHARE
+                steps.append(("FAIL" if fails else "COMPLETE", length))
+            for kind, after in steps:
+                number += 1
+                heapq.heappush(ahead, (starts_at + after, number, job, run_id, kind))
+            while ahead[0][0] <= starts_at:
+                time, _, job, run_id, kind = heapq.heappop(ahead)
+                yield self._record(job, run_id, kind, time)
+            starts_at += timedelta(seconds=random.expovariate(1 / BETWEEN_RUNS_S))
+
+    def _run_id(self, time: datetime) -> str:
+        millis = int(time.timestamp() * 1000)
+        return str(uuid.UUID(int=millis << 80 | 7 << 76 | 2 << 62 | self._random.getrandbits(62)))
+
+    def _record(self, job: Job, run_id: str, kind: str, time: datetime) -> Record:
+        rows = str(self._random.randrange(10**6))
+        text = job.templates[kind].replace(_TIME, time.isoformat()).replace(_RUN, run_id).replace(_ROWS, rows)
+        if kind == "COMPLETE" and self._random.random() < CERTIFIED_SHARE:
+            certificate = self._certificate(job, run_id, time)
+            text = text.replace(_LEDGER, f'"cdme_fidelityCertificate":{certificate},{_LEDGER}')
+        payload = text.encode()
+        if self._random.random() < PLAIN_SHARE:
+            return run_id.encode(), payload
+        emitter = self._random.randrange(EMITTERS)
+        sequence = self._sequences[emitter]
+        self._sequences[emitter] += 1
+        event = Event(payload, "RUN", kind, time, run_id, job.namespace, job.name, None, None, _PRODUCER)
+        return run_id.encode(), Envelope.seal(event, self._emitters[emitter], sequence).encode()
+
+    def _certificate(self, job: Job, run_id: str, time: datetime) -> str:
+        sealed = Certificate(
+            certificate_id=run_id,
+            source_state_hash="5" * 64,
+            target_state_hash="7" * 64,
+            contract_version="1.4.0",
+            invariants={"keys are unique": True, "sums agree": True},
+            materiality_thresholds={"amount": "0.01"},
+            timestamp=time.isoformat(),
+            run_id=run_id,
+            previous_hash=self._last_hashes.get(job.name, GENESIS),
+        ).sealed()
+        self._last_hashes[job.name] = sealed.chain_hash
+        facet = {
+            **_FACET,
+            "certificateId": sealed.certificate_id,
+            "algorithm": sealed.algorithm,
+            "sourceStateHash": sealed.source_state_hash,
+            "targetStateHash": sealed.target_state_hash,
+            "contractVersion": sealed.contract_version,
+            "invariants": dict(sealed.invariants),
+            "materialityThresholds": dict(sealed.materiality_thresholds),
+            "timestamp": sealed.timestamp,
+            "runId": sealed.run_id,
+            "previousHash": sealed.previous_hash,
+            "chainHash": sealed.chain_hash,
+        }
+        return json.dumps(facet, separators=(",", ":"))
+
+
+def _job(number: int, random: Random) -> Job:
+    namespace = f"team-{number % 12}.warehouse"
+    name = f"{random.choice(['load', 'clean', 'join', 'report'])}_{number}"
+    inputs = [random.randrange(JOBS * 3) for _ in range(1 + number % 2)]
+    columns = [f"column_{column}" for column in range(random.choice([3, 4, 6]))]
+    # One job in forty is wide, one in four hundred has a plan of two hundred kilobytes.
+    plan = "x" * (200_000 if number % 400 == 399 else 12_000 if number % 40 == 39 else 150)
+    job = {
+        "namespace": namespace,
+        "name": name,
+        "facets": {
+            "jobType": {**_FACET, "processingType": "BATCH", "integration": "SPARK", "jobType": "JOB"},
+            "documentation": {**_FACET, "description": f"What {name} does, and for whom."},
+            "ownership": {**_FACET, "owners": [{"name": f"team:team-{number % 12}", "type": "MAINTAINER"}]},
+        },
+    }
+    facets = {"platform_plan": {**_FACET, "plan": plan}}
+    run = {"runId": _RUN, "facets": facets}
+    base = {
+        "eventTime": _TIME,
+        "producer": _PRODUCER,
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+    }
+    sources = [_dataset(f"source_{one}", columns) for one in inputs]
+    target = _dataset(f"target_{number}", columns, of=inputs if number % 3 == 0 else [])
+    target["outputFacets"] = {"outputStatistics": {**_FACET, "rowCount": "@rows@", "size": 4096}}
+    ledger = {
+        **_FACET,
+        "inputRecordCount": "@rows@",
+        "processedCount": "@rows@",
+        "filteredCount": 0,
+        "erroredCount": 0,
+        "balanced": True,
+    }
+    ended = {**facets, "cdme_accountingLedger": ledger}
+    failed = {**facets, "errorMessage": {**_FACET, "message": "lost executor 7", "programmingLanguage": "JAVA"}}
+    events: dict[str, dict[str, Any]] = {
+        "START": {"run": run, "job": job, "inputs": sources, "outputs": []},
+        "RUNNING": {"run": run, "job": job, "inputs": sources, "outputs": []},
+        "COMPLETE": {"run": {**run, "facets": ended}, "job": job, "inputs": sources, "outputs": [target]},
+        "FAIL": {"run": {**run, "facets": failed}, "job": job, "inputs": sources, "outputs": []},
+    }
+    templates = {
+        kind: json.dumps({**base, "eventType": kind, **body}, separators=(",", ":")) for kind, body in events.items()
+    }
+    return Job(namespace, name, templates, mean_s=random.choice([5.0, 30.0, 120.0]))
+
+
+def _dataset(name: str, columns: list[str], of: list[int] | None = None) -> dict[str, Any]:
+    facets: dict[str, Any] = {
+        "schema": {**_FACET, "fields": [{"name": column, "type": "bigint"} for column in columns]},
+    }
+    if of:
+        facets["columnLineage"] = {
+            **_FACET,
+            "fields": {
+                column: {"inputFields": [{"namespace": "s3://lake", "name": f"source_{of[0]}", "field": column}]}
+                for column in columns
+            },
+        }
+    return {"namespace": "s3://lake", "name": name, "facets": facets}

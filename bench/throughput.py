@@ -1,0 +1,112 @@
+"""How many events a second: a plain copy of the topic, ingest alone, the whole job, and the job on harder topics."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lineproof.bench.generate import History
+from lineproof.bench.world import World, seconds_of
+from lineproof.streaming.job import JobConfig
+
+WARM_UP_EVENTS = 20_000
+RESENDS, POISON = 0.9, 0.01
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A result: how many records a second, and what share that is of another's in the same run."""
+
+    benchmark: str
+    records: int
+    seconds: float
+    per_second: float
+    compared_with: str
+    ratio: float
+    to_reach: float
+
+
+def throughput(world: World) -> Iterator[Figure]:
+    """Each contender over its topic, all of one size."""
+    rates: dict[str, float] = {}
+
+    def figure(name: str, seconds: float, compared_with: str, to_reach: float) -> Figure:
+        rates[name] = world.events / seconds
+        ratio = rates[name] / rates[compared_with]
+        return Figure(name, world.events, seconds, rates[name], compared_with, ratio, to_reach)
+
+    _warm_up(world)
+    topic = world.fill("bench.plain", History().records(world.events))
+    config = world.config(topic, "curated")
+    yield figure("copy", copy(world, config), "copy", 1.0)
+    job = world.job(config)
+    world.say("ingest")
+    ingest = seconds_of(job.start_ingest)
+    yield figure("ingest", ingest, "copy", 0.5)
+    world.say("curate")
+    curate = seconds_of(job.start_curate)
+    yield figure("curated", ingest + curate, "copy", 0.2)
+    yield figure("replay", _replay(world, config), "curated", 1.0)
+    world.remove("curated")
+    harder = (("duplicates", History(resends=RESENDS), 0.8), ("poison", History(poison=POISON), 0.9))
+    for name, history, to_reach in harder:
+        topic = world.fill(f"bench.{name}", history.records(world.events))
+        yield figure(name, whole_job(world, world.config(topic, name)), "curated", to_reach)
+        world.remove(name)
+
+
+def _warm_up(world: World) -> None:
+    """What is measured later is not how fast a JVM compiles."""
+    topic = world.fill("bench.warm-up", History(poison=POISON).records(WARM_UP_EVENTS))
+    config = world.config(topic, "warm-up")
+    world.say("warming up")
+    copy(world, config)
+    whole_job(world, config)
+    world.remove("warm-up")
+
+
+def copy(world: World, config: JobConfig) -> float:
+    """The floor: the topic into a Delta table as it is."""
+    world.say("copy")
+    stream = (
+        world.spark.readStream.format("kafka")
+        .options(**{f"kafka.{name}": value for name, value in config.kafka.items()})
+        .option("subscribe", config.topic)
+        .option("startingOffsets", "earliest")
+        .option("includeHeaders", "true")
+        .option("maxOffsetsPerTrigger", config.max_offsets_per_trigger)
+        .load()
+    )
+    place = world.directory / "copy"
+    seconds = seconds_of(
+        lambda: (
+            stream.writeStream.format("delta")
+            .trigger(availableNow=True)
+            .option("checkpointLocation", str(place / "checkpoint"))
+            .start(str(place / "table"))
+        )
+    )
+    shutil.rmtree(place)
+    return seconds
+
+
+def whole_job(world: World, config: JobConfig) -> float:
+    """Ingest, then curate, as `available-now` runs them."""
+    job = world.job(config)
+    world.say("ingest and curate")
+    return seconds_of(job.start_ingest) + seconds_of(job.start_curate)
+
+
+def _replay(world: World, config: JobConfig) -> float:
+    """The curate query over the same archive, into an empty directory beside it."""
+    again = world.config(config.topic, "replayed")
+    for part, target in (
+        (f"{config.tables}/archive", f"{again.tables}/archive"),
+        (f"{config.checkpoints}/ingest", f"{again.checkpoints}/ingest"),
+    ):
+        shutil.copytree(part, target, copy_function=os.link)
+    job = world.job(again)
+    world.say("replay")
+    seconds = seconds_of(job.start_curate)
+    world.remove("replayed")
+    return seconds

@@ -1,0 +1,108 @@
+"""Where benchmarks take place: a broker, a Spark session and a directory, for one run of them."""
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from confluent_kafka import Producer
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from lineproof.bench.generate import Record
+from lineproof.broker import Broker
+from lineproof.jobrunner import job_config, session_here, topic_now
+from lineproof.kafka import Kafka, client_options
+from lineproof.settings import Settings
+from lineproof.streaming.job import AVAILABLE_NOW, Job, JobConfig
+from lineproof.streaming.session import session, was_submitted
+
+PARTITIONS = 4
+
+
+@dataclass(frozen=True)
+class World:
+    """A place to measure in. `say` tells the user what is going on."""
+
+    spark: SparkSession
+    settings: Settings
+    directory: Path
+    events: int
+    say: Callable[[str], None]
+
+    def fill(self, topic: str, records: Iterable[Record]) -> str:
+        """Put records on a new topic."""
+        self.say(f"Filling the topic {topic}")
+        Kafka(client_options(self.settings)).create_topics([topic], PARTITIONS, 1)
+        self.add(topic, records)
+        return topic
+
+    def add(self, topic: str, records: Iterable[Record]) -> None:
+        """Put records on a topic that is there."""
+        producer = Producer({**client_options(self.settings), "compression.type": "zstd", "linger.ms": 50})
+        for key, value in records:
+            while True:
+                try:
+                    producer.produce(topic, key=key, value=value)
+                    break
+                except BufferError:
+                    producer.poll(0.1)
+            producer.poll(0)
+        producer.flush()
+
+    def config(self, topic: str, tables: str, trigger: str = AVAILABLE_NOW) -> JobConfig:
+        """The job's, over one topic, into tables of this name."""
+        topics = self.settings.topics.model_copy(update={"events": topic, "dead_letters": ""})
+        settings = self.settings.model_copy(update={"topics": topics})
+        return replace(
+            job_config(settings),
+            trigger=trigger,
+            tables=str(self.directory / tables),
+            checkpoints=str(self.directory / f"{tables}.checkpoints"),
+        )
+
+    def job(self, config: JobConfig) -> Job:
+        """The job with its tables made."""
+        job = Job(self.spark, config)
+        job.prepare()
+        topics = self.settings.topics.model_copy(update={"events": config.topic})
+        job.settle_topic(topic_now(self.settings.model_copy(update={"topics": topics})))
+        return job
+
+    def remove(self, tables: str) -> None:
+        """Give the disk back."""
+        for name in (tables, f"{tables}.checkpoints"):
+            shutil.rmtree(self.directory / name, ignore_errors=True)
+
+
+def seconds_of(start: Callable[[], StreamingQuery]) -> float:
+    """How long a query takes from its start until it has caught up."""
+    began = time.perf_counter()
+    start().awaitTermination()
+    return time.perf_counter() - began
+
+
+@contextmanager
+def world(settings: Settings, events: int, say: Callable[[str], None]) -> Iterator[World]:
+    """The user's broker and cluster where the settings name them, else ones of its own."""
+    directory = Path(settings.home).absolute() / f"bench-{os.getpid()}"
+    directory.mkdir(parents=True)
+    broker = None
+    try:
+        if not settings.kafka.get("bootstrap.servers"):
+            say("Starting a broker")
+            broker = Broker(directory / "broker")
+            settings = settings.model_copy(update={"kafka": {"bootstrap.servers": broker.start()}})
+        say("Starting Spark")
+        spark = session(settings.spark, jars=(), java_options=()) if was_submitted() else session_here(settings)
+        try:
+            yield World(spark, settings, directory, events, say)
+        finally:
+            spark.stop()
+    finally:
+        if broker:
+            broker.stop()
+        shutil.rmtree(directory, ignore_errors=True)
