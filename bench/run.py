@@ -2,15 +2,23 @@
 
 import json
 import time
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from lineproof.bench.throughput import Figure, throughput
-from lineproof.bench.world import world
+from lineproof.bench.figures import Figure
+from lineproof.bench.growth import growth
+from lineproof.bench.query import query
+from lineproof.bench.steady import steady
+from lineproof.bench.throughput import CURATED, throughput
+from lineproof.bench.world import World, world
 from lineproof.output import err, show
 from lineproof.settings import Settings
 
-COLUMNS = ("benchmark", "records", "seconds", "records/s", "ratio", "to", "to reach")
+COLUMNS = ("benchmark", "measured", "ratio", "to reach", "reached")
+EVENTS_BEFORE_GROWTH = 5
+STEADY_SHARE = 1 / 1667
+"""With a million events, growth starts from five million and steady takes ten minutes."""
 
 
 def bench(settings: Settings, events: int, json_file: Path | None) -> None:
@@ -22,21 +30,32 @@ def bench(settings: Settings, events: int, json_file: Path | None) -> None:
 
     figures: list[Figure] = []
     with world(settings, events, say) as place:
-        for figure in throughput(place):
-            say(f"{figure.benchmark}: {figure.per_second:,.0f} records/s")
+        for figure in _all(place):
+            say(f"{figure.benchmark}: {_measured(figure)}")
             figures.append(figure)
     show(COLUMNS, [_row(figure) for figure in figures])
     if json_file:
-        json_file.write_text(json.dumps([asdict(figure) for figure in figures], indent=2) + "\n")
+        documents = [{**asdict(figure), "is_reached": figure.is_reached} for figure in figures]
+        json_file.write_text(json.dumps(documents, indent=2) + "\n")
+
+
+def _all(place: World) -> Iterator[Figure]:
+    yield from throughput(place)
+    yield from query(place, CURATED)
+    place.remove(CURATED)
+    yield from steady(place, max(30, round(place.events * STEADY_SHARE)))
+    yield from growth(place, place.events * EVENTS_BEFORE_GROWTH)
+
+
+def _measured(figure: Figure) -> str:
+    return f"{figure.value:,.0f} {figure.unit}" if figure.value >= 100 else f"{figure.value:.2g} {figure.unit}"
 
 
 def _row(figure: Figure) -> tuple[object, ...]:
     return (
         figure.benchmark,
-        figure.records,
-        round(figure.seconds, 1),
-        round(figure.per_second),
-        round(figure.ratio, 3),
-        figure.compared_with,
-        figure.to_reach,
+        _measured(figure),
+        "" if figure.share is None else f"{figure.share:.2f}",
+        figure.goal,
+        {None: "", True: "yes", False: "NO"}[figure.is_reached],
     )

@@ -3,8 +3,8 @@
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from lineproof.bench.figures import Figure, at_least, rate
 from lineproof.bench.generate import History
 from lineproof.bench.world import World, seconds_of
 from lineproof.streaming.job import JobConfig
@@ -13,45 +13,30 @@ WARM_UP_EVENTS = 20_000
 RESENDS, POISON = 0.9, 0.01
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A result: how many records a second, and what share that is of another's in the same run."""
-
-    benchmark: str
-    records: int
-    seconds: float
-    per_second: float
-    compared_with: str
-    ratio: float
-    to_reach: float
+CURATED = "curated"
+"""The name of the tables that are left behind."""
 
 
 def throughput(world: World) -> Iterator[Figure]:
     """Each contender over its topic, all of one size."""
-    rates: dict[str, float] = {}
-
-    def figure(name: str, seconds: float, compared_with: str, to_reach: float) -> Figure:
-        rates[name] = world.events / seconds
-        ratio = rates[name] / rates[compared_with]
-        return Figure(name, world.events, seconds, rates[name], compared_with, ratio, to_reach)
-
+    events = world.events
     _warm_up(world)
-    topic = world.fill("bench.plain", History().records(world.events))
-    config = world.config(topic, "curated")
-    yield figure("copy", copy(world, config), "copy", 1.0)
+    topic = world.fill("bench.plain", History().records(events))
+    config = world.config(topic, CURATED)
+    floor = rate("copy", events, copy(world, config))
+    yield floor
     job = world.job(config)
     world.say("ingest")
     ingest = seconds_of(job.start_ingest)
-    yield figure("ingest", ingest, "copy", 0.5)
+    yield at_least(0.5, rate("ingest", events, ingest), floor)
     world.say("curate")
-    curate = seconds_of(job.start_curate)
-    yield figure("curated", ingest + curate, "copy", 0.2)
-    yield figure("replay", _replay(world, config), "curated", 1.0)
-    world.remove("curated")
+    curated = rate("curated", events, ingest + seconds_of(job.start_curate))
+    yield at_least(0.2, curated, floor)
+    yield at_least(1.0, rate("replay", events, _replay(world, config)), curated)
     harder = (("duplicates", History(resends=RESENDS), 0.8), ("poison", History(poison=POISON), 0.9))
-    for name, history, to_reach in harder:
-        topic = world.fill(f"bench.{name}", history.records(world.events))
-        yield figure(name, whole_job(world, world.config(topic, name)), "curated", to_reach)
+    for name, history, limit in harder:
+        topic = world.fill(f"bench.{name}", history.records(events))
+        yield at_least(limit, rate(name, events, whole_job(world, world.config(topic, name))), curated)
         world.remove(name)
 
 

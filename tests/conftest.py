@@ -27,7 +27,8 @@ SPARK = {"spark.master": "local[2]", "spark.driver.memory": "2g", **SHORT_LIVED}
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The shared session."""
     home = tmp_path_factory.mktemp("spark")
-    options = {**SPARK, "spark.sql.warehouse.dir": str(home / "warehouse")}
+    # This one lives long enough for the JVM to compile what is hot.
+    options = {**SPARK, "spark.driver.extraJavaOptions": "", "spark.sql.warehouse.dir": str(home / "warehouse")}
     os.environ["PYSPARK_PYTHON"] = sys.executable  # tests, unlike the job, make frames of Python rows
     shared = session(options, jars.spark_jars(), log_options(home / "spark.log"))
     yield shared

@@ -1,0 +1,49 @@
+"""What a benchmark gives: a value, and what it is to reach."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One result. `share` is that of another's value in the same run, where the goal is a ratio."""
+
+    benchmark: str
+    value: float
+    unit: str
+    goal: str = ""
+    """In words; empty where it is only reported."""
+    limit: float = 0.0
+    share: float | None = None
+    is_upper_limit: bool = False
+
+    @property
+    def is_reached(self) -> bool | None:
+        """Whether the goal is reached; null where there is none."""
+        if not self.goal:
+            return None
+        measured = self.value if self.share is None else self.share
+        return measured <= self.limit if self.is_upper_limit else measured >= self.limit
+
+
+def rate(benchmark: str, records: int, seconds: float) -> Figure:
+    """So many records in so many seconds."""
+    return Figure(benchmark, records / seconds, "records/s")
+
+
+def at_least(limit: float, figure: Figure, other: Figure) -> Figure:
+    """A figure that is to be at least so much of another's."""
+    share = figure.value / other.value
+    goal = f"at least {limit} of {other.benchmark}"
+    return Figure(figure.benchmark, figure.value, figure.unit, goal, limit, share)
+
+
+def at_most(limit: float, figure: Figure, other: Figure) -> Figure:
+    """A figure that is to be at most so much of another's."""
+    share = figure.value / other.value
+    goal = f"at most {limit} of {other.benchmark}"
+    return Figure(figure.benchmark, figure.value, figure.unit, goal, limit, share, is_upper_limit=True)
+
+
+def below(limit: float, benchmark: str, value: float, unit: str) -> Figure:
+    """A value that is to stay below a limit by itself."""
+    return Figure(benchmark, value, unit, f"at most {limit:g} {unit}", limit, is_upper_limit=True)

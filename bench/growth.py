@@ -1,0 +1,45 @@
+"""Whether the job slows down with what it has: the same batch into empty tables and into full ones."""
+
+import gc
+from collections.abc import Iterator
+from datetime import timedelta
+
+from lineproof.bench.figures import Figure, at_most
+from lineproof.bench.generate import STARTED, History, Record
+from lineproof.bench.throughput import whole_job
+from lineproof.bench.world import World, seconds_of
+
+BATCH = 100_000
+LATER = STARTED + timedelta(days=30)
+
+
+def growth(world: World, events_before: int) -> Iterator[Figure]:
+    """The time of one batch, and the heap it leaves behind."""
+    empty = world.config(world.fill("bench.empty", _batch()), "empty")
+    small = Figure("batch into empty tables", whole_job(world, empty), "s")
+    small_heap = Figure("heap with empty tables", _heap_mb(world), "MB")
+    world.remove("empty")
+    yield small
+    yield small_heap
+
+    topic = world.fill("bench.growth", History().records(events_before))
+    config = world.config(topic, "growth")
+    whole_job(world, config)
+    world.add(topic, _batch())
+    job = world.job(config)
+    world.say("one more batch")
+    seconds = seconds_of(job.start_ingest) + seconds_of(job.start_curate)
+    yield at_most(1.3, Figure(f"batch after {events_before:,} events", seconds, "s"), small)
+    yield at_most(1.3, Figure(f"heap after {events_before:,} events", _heap_mb(world), "MB"), small_heap)
+    world.remove("growth")
+
+
+def _batch() -> Iterator[Record]:
+    return History(seed=7).records(BATCH, LATER)
+
+
+def _heap_mb(world: World) -> float:
+    gc.collect()
+    runtime = world.spark._jvm.java.lang.Runtime.getRuntime()  # type: ignore[union-attr]
+    runtime.gc()
+    return float(runtime.totalMemory() - runtime.freeMemory()) / 2**20

@@ -1,0 +1,108 @@
+"""How fresh the tables are under a steady load: from the moment Kafka took a record to the commit that shows it."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+from confluent_kafka import Producer
+
+from lineproof.bench.figures import Figure, below
+from lineproof.bench.generate import History
+from lineproof.bench.world import World
+from lineproof.kafka import client_options
+
+EVENTS_A_SECOND = 1000
+TRIGGER = "1 second"
+PATIENCE_S = 120
+
+Commit = tuple[float, list[str]]
+"""When a commit was there, and the files it added."""
+
+
+def steady(world: World, seconds: int) -> Iterator[Figure]:
+    """Produce at an even pace while the job runs; then read from the tables' logs when what became visible."""
+    topic = world.fill("bench.steady", ())
+    config = world.config(topic, "steady", TRIGGER)
+    job = world.job(config)
+    queries = [job.start_ingest(), job.start_curate()]
+    world.say(f"{EVENTS_A_SECOND} events/s for {seconds} s")
+    try:
+        sender = threading.Thread(target=_send, args=(world, topic, seconds))
+        sender.start()
+        sender.join()
+        _await_all(Path(config.tables), seconds * EVENTS_A_SECOND)
+    finally:
+        for query in queries:
+            query.stop()
+    archived = _archived(Path(config.tables))
+    yield from _figures("archive", 4, [(at, seen - at) for at, seen, _, _ in archived])
+    began = {run_id: at for at, _, run_id, kind in archived if kind == "START"}
+    yield from _figures("runs", 15, list(_first_shown(Path(config.tables), began)))
+    world.remove("steady")
+
+
+def _send(world: World, topic: str, seconds: int) -> None:
+    producer = Producer({**client_options(world.settings), "compression.type": "zstd", "linger.ms": 5})
+    began = time.monotonic()
+    for number, (key, value) in enumerate(History().records(seconds * EVENTS_A_SECOND)):
+        ahead = began + number / EVENTS_A_SECOND - time.monotonic()
+        if ahead > 0.01:
+            time.sleep(ahead)
+        producer.produce(topic, key=key, value=value)
+        producer.poll(0)
+    producer.flush()
+
+
+def _await_all(tables: Path, events: int) -> None:
+    """Until all is in `lineage_events`, or nothing more can be expected."""
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        files = (file for _, added in _commits(tables / "lineage_events") for file in added)
+        if sum(pq.read_metadata(file).num_rows for file in files) >= events:
+            return
+        time.sleep(2)
+
+
+def _archived(tables: Path) -> list[tuple[float, float, str, str]]:
+    """Of every record: when Kafka took it, when it was visible, its run and its type."""
+    rows = []
+    for seen, files in _commits(tables / "archive"):
+        for file in files:
+            table = pq.read_table(file, columns=["timestamp", "run_id", "event_type"], partitioning=None)
+            times = (time.timestamp() for time in table["timestamp"].to_pylist())
+            names = zip(times, table["run_id"].to_pylist(), table["event_type"].to_pylist(), strict=True)
+            rows += [(at, seen, run_id, kind) for at, run_id, kind in names]
+    return rows
+
+
+def _first_shown(tables: Path, began: dict[str, float]) -> Iterator[tuple[float, float]]:
+    """Of every run: when Kafka took its START, and how long after that the run was visible."""
+    unseen = dict(began)
+    for seen, files in _commits(tables / "runs"):
+        for file in files:
+            for run_id in pq.read_table(file, columns=["run_id"], partitioning=None)["run_id"].to_pylist():
+                at = unseen.pop(run_id, None)
+                if at is not None:
+                    yield at, seen - at
+
+
+def _commits(table: Path) -> Iterator[Commit]:
+    for log in sorted((table / "_delta_log").glob("*.json")):
+        actions = map(json.loads, log.read_text().splitlines())
+        yield log.stat().st_mtime, [str(table / action["add"]["path"]) for action in actions if "add" in action]
+
+
+def _figures(table: str, limit: float, delays: list[tuple[float, float]]) -> Iterator[Figure]:
+    def quantile(share: float, of: list[tuple[float, float]]) -> float:
+        ordered = sorted(delay for _, delay in of)
+        return ordered[int(share * (len(ordered) - 1))]
+
+    in_order = sorted(delays)
+    half = len(in_order) // 2
+    yield below(limit, f"steady: p95 to {table}", quantile(0.95, in_order), "s")
+    yield Figure(f"steady: p50 to {table}", quantile(0.5, in_order), "s")
+    yield Figure(f"steady: p95 to {table}, first half", quantile(0.95, in_order[:half]), "s")
+    yield Figure(f"steady: p95 to {table}, second half", quantile(0.95, in_order[half:]), "s")
