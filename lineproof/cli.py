@@ -175,7 +175,7 @@ def bench(
     """Measure the job against a plain copy of the same topic from Kafka to Delta.
 
     Absolute figures are those of this machine; the ratios are those of one run. Without kafka.bootstrap.servers it
-    starts a broker of its own. Topics are named bench.*; a million records take half an hour and 20 GB on two cores.
+    starts a broker of its own. Its topics are named bench.*. On a small machine begin with fewer events.
 
     [bold]Example:[/] lineproof bench --events 100000
     """
