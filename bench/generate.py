@@ -1,6 +1,6 @@
 """Histories for benchmarks: reproducible, endless, and shaped like those of a data platform.
 
-A few jobs run most of the time and most jobs seldom; runs overlap, fail and are tried again; an event has about two
+A few jobs run most of the time and most jobs seldom; runs overlap, fail and stay open; an event has about two
 kilobytes and now and then two hundred; some producers use an emitter, some the plain transport.
 """
 
@@ -15,6 +15,8 @@ from random import Random
 from typing import Any
 
 from lineproof.producers.certificates import GENESIS, Certificate
+from lineproof.producers.document import document_of
+from lineproof.producers.facets import CdmeFidelityCertificateRunFacet
 from lineproof.schemas.envelope import Envelope
 from lineproof.schemas.openlineage import Event
 
@@ -52,11 +54,11 @@ class History:
     A share of `resends` are copies of earlier records, a share of `poison` are no events.
     """
 
-    def __init__(self, seed: int = 2026, *, resends: float = 0.0, poison: float = 0.0, jobs: int = JOBS) -> None:
+    def __init__(self, seed: int = 2026, *, resends: float = 0.0, poison: float = 0.0) -> None:
         self._random = Random(seed)  # noqa: S311
         self._resends, self._poison = resends, poison
-        self._jobs = [_job(number, self._random) for number in range(jobs)]
-        self._popularity = list(accumulate(1 / (rank + 1) for rank in range(jobs)))
+        self._jobs = [_job(number, self._random) for number in range(JOBS)]
+        self._popularity = list(accumulate(1 / (rank + 1) for rank in range(JOBS)))
         self._emitters = [str(uuid.UUID(int=self._random.getrandbits(128), version=4)) for _ in range(EMITTERS)]
         self._sequences = [0] * EMITTERS
         self._last_hashes: dict[str, str] = {}
@@ -136,21 +138,7 @@ class History:
             previous_hash=self._last_hashes.get(job.name, GENESIS),
         ).sealed()
         self._last_hashes[job.name] = sealed.chain_hash
-        facet = {
-            **_FACET,
-            "certificateId": sealed.certificate_id,
-            "algorithm": sealed.algorithm,
-            "sourceStateHash": sealed.source_state_hash,
-            "targetStateHash": sealed.target_state_hash,
-            "contractVersion": sealed.contract_version,
-            "invariants": dict(sealed.invariants),
-            "materialityThresholds": dict(sealed.materiality_thresholds),
-            "timestamp": sealed.timestamp,
-            "runId": sealed.run_id,
-            "previousHash": sealed.previous_hash,
-            "chainHash": sealed.chain_hash,
-        }
-        return json.dumps(facet, separators=(",", ":"))
+        return json.dumps(document_of(CdmeFidelityCertificateRunFacet.from_certificate(sealed)), separators=(",", ":"))
 
 
 def _job(number: int, random: Random) -> Job:

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from lineproof.bench.figures import Figure, at_least, rate
 from lineproof.bench.generate import History
 from lineproof.bench.world import World, seconds_of
-from lineproof.streaming.job import JobConfig
+from lineproof.streaming.job import JobConfig, read_topic
 
 WARM_UP_EVENTS = 20_000
 RESENDS, POISON = 0.9, 0.01
-
 
 CURATED = "curated"
 """The name of the tables that are left behind."""
@@ -51,17 +50,9 @@ def _warm_up(world: World) -> None:
 
 
 def copy(world: World, config: JobConfig) -> float:
-    """The floor: the topic into a Delta table as it is."""
+    """The floor: the topic, read as ingest reads it, into a Delta table as it is."""
     world.say("copy")
-    stream = (
-        world.spark.readStream.format("kafka")
-        .options(**{f"kafka.{name}": value for name, value in config.kafka.items()})
-        .option("subscribe", config.topic)
-        .option("startingOffsets", "earliest")
-        .option("includeHeaders", "true")
-        .option("maxOffsetsPerTrigger", config.max_offsets_per_trigger)
-        .load()
-    )
+    stream = read_topic(world.spark, config)
     place = world.directory / "copy"
     seconds = seconds_of(
         lambda: (

@@ -8,17 +8,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from lineproof.bench.generate import Record
 from lineproof.broker import Broker
-from lineproof.jobrunner import job_config, session_here, topic_now
+from lineproof.jobrunner import job_config, session_of, topic_now
 from lineproof.kafka import Kafka, client_options
 from lineproof.settings import Settings
 from lineproof.streaming.job import AVAILABLE_NOW, Job, JobConfig
-from lineproof.streaming.session import session, was_submitted
 
 PARTITIONS = 4
 
@@ -36,29 +34,25 @@ class World:
     def fill(self, topic: str, records: Iterable[Record]) -> str:
         """Put records on a new topic."""
         self.say(f"Filling the topic {topic}")
-        Kafka(client_options(self.settings)).create_topics([topic], PARTITIONS, 1)
+        self._kafka().create_topics([topic], PARTITIONS, 1)
         self.add(topic, records)
         return topic
 
     def add(self, topic: str, records: Iterable[Record]) -> None:
         """Put records on a topic that is there."""
-        producer = Producer({**client_options(self.settings), "compression.type": "zstd", "linger.ms": 50})
-        for key, value in records:
-            while True:
-                try:
-                    producer.produce(topic, key=key, value=value)
-                    break
-                except BufferError:
-                    producer.poll(0.1)
-            producer.poll(0)
-        producer.flush()
+        self._kafka().send(topic, records)
+
+    def _kafka(self) -> Kafka:
+        return Kafka({**client_options(self.settings), "compression.type": "zstd", "linger.ms": "50"})
+
+    def _over(self, topic: str) -> Settings:
+        topics = self.settings.topics.model_copy(update={"events": topic, "dead_letters": ""})
+        return self.settings.model_copy(update={"topics": topics})
 
     def config(self, topic: str, tables: str, trigger: str = AVAILABLE_NOW) -> JobConfig:
         """The job's, over one topic, into tables of this name."""
-        topics = self.settings.topics.model_copy(update={"events": topic, "dead_letters": ""})
-        settings = self.settings.model_copy(update={"topics": topics})
         return replace(
-            job_config(settings),
+            job_config(self._over(topic)),
             trigger=trigger,
             tables=str(self.directory / tables),
             checkpoints=str(self.directory / f"{tables}.checkpoints"),
@@ -68,8 +62,7 @@ class World:
         """The job with its tables made."""
         job = Job(self.spark, config)
         job.prepare()
-        topics = self.settings.topics.model_copy(update={"events": config.topic})
-        job.settle_topic(topic_now(self.settings.model_copy(update={"topics": topics})))
+        job.settle_topic(topic_now(self._over(config.topic)))
         return job
 
     def remove(self, tables: str) -> None:
@@ -97,7 +90,7 @@ def world(settings: Settings, events: int, say: Callable[[str], None]) -> Iterat
             broker = Broker(directory / "broker")
             settings = settings.model_copy(update={"kafka": {"bootstrap.servers": broker.start()}})
         say("Starting Spark")
-        spark = session(settings.spark, jars=(), java_options=()) if was_submitted() else session_here(settings)
+        spark = session_of(settings)
         try:
             yield World(spark, settings, directory, events, say)
         finally:

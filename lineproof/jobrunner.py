@@ -61,7 +61,7 @@ def run_job(
     stop = Stop()
     stop.listen()
     prepare_topics(settings, create_topics)
-    spark = session(settings.spark, jars=(), java_options=()) if was_submitted() else session_here(settings)
+    spark = session_of(settings)
     stop.listen()
     try:
         job.run(spark, job_config(settings, recovery), lambda: topic_now(settings), report, stop, started)
@@ -70,8 +70,10 @@ def run_job(
     return not stop()
 
 
-def session_here(settings: Settings) -> SparkSession:
-    """A session on this machine, logging to the job's log."""
+def session_of(settings: Settings) -> SparkSession:
+    """The session that `spark-submit` chose, or one on this machine, logging to the job's log."""
+    if was_submitted():
+        return session(settings.spark, jars=(), java_options=())
     os.environ["JAVA_HOME"] = str(find_java().resolve().parents[1])
     log = job_log(settings).absolute()
     log.parent.mkdir(parents=True, exist_ok=True)

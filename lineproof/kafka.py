@@ -126,7 +126,11 @@ class Kafka:
         """Put records on a topic as they are, whatever they are. Events go through an emitter instead."""
         producer = Producer({**self._options, "message.max.bytes": MAX_RECORD_BYTES, "log_level": 0})
         for key, value in records:
-            producer.produce(topic, key=key, value=value)
+            try:
+                producer.produce(topic, key=key, value=value)
+            except BufferError:  # its queue is full
+                producer.flush(timeout_s)
+                producer.produce(topic, key=key, value=value)
             producer.poll(0)
         if left := producer.flush(timeout_s):
             raise KafkaUnavailable(

@@ -140,17 +140,7 @@ class Job:
 
     def start_ingest(self) -> StreamingQuery:
         """Kafka to `archive`, by Delta's own exactly-once sink."""
-        records = (
-            self._spark.readStream.format("kafka")
-            .options(**_with_prefix(self._config.kafka))
-            .option("subscribe", self._config.topic)
-            .option("startingOffsets", "earliest")
-            .option("failOnDataLoss", "true")
-            .option("includeHeaders", "true")
-            .option("maxOffsetsPerTrigger", self._config.max_offsets_per_trigger)
-            .load()
-            .withColumn("topic", F.lit(self._archived_as))
-        )
+        records = read_topic(self._spark, self._config).withColumn("topic", F.lit(self._archived_as))
         return self._start(
             archive.archive(records, self._config.schema_ids)
             .writeStream.format("delta")
@@ -195,6 +185,20 @@ class Job:
             .option("includeHeaders", "true")
             .save()
         )
+
+
+def read_topic(spark: SparkSession, config: JobConfig) -> DataFrame:
+    """The topic as a stream of records."""
+    return (
+        spark.readStream.format("kafka")
+        .options(**_with_prefix(config.kafka))
+        .option("subscribe", config.topic)
+        .option("startingOffsets", "earliest")
+        .option("failOnDataLoss", "true")
+        .option("includeHeaders", "true")
+        .option("maxOffsetsPerTrigger", config.max_offsets_per_trigger)
+        .load()
+    )
 
 
 def write_tables(spark: SparkSession, batch: Batch, store: Store) -> None:
