@@ -1,7 +1,7 @@
 """Histories for benchmarks: reproducible, endless, and shaped like those of a data platform.
 
-A few jobs run most of the time and most jobs seldom; runs overlap, fail and stay open; an event has about two
-kilobytes and now and then two hundred; some producers use an emitter, some the plain transport.
+A few jobs run most of the time and most jobs seldom; runs overlap, fail, are tried again and stay open; an event has
+about two kilobytes and now and then two hundred; some producers use an emitter, some the plain transport.
 """
 
 import heapq
@@ -28,6 +28,8 @@ EMITTERS = 8
 STARTED = datetime(2026, 1, 1, tzinfo=timezone.utc)
 BETWEEN_RUNS_S = 0.05
 RUNNING_SHARE, FAIL_SHARE, OPEN_SHARE, PLAIN_SHARE, CERTIFIED_SHARE = 0.1, 0.04, 0.005, 0.1, 0.03
+RETRIED_SHARE, RETRIED_AFTER = 0.8, timedelta(seconds=20)
+"""Most of the runs that fail are tried again, as new runs of the same job."""
 REMEMBERED = 10_000
 """How far back a resend reaches: a retry of a producer is not older."""
 
@@ -101,6 +103,12 @@ class History:
             for kind, after in steps:
                 number += 1
                 heapq.heappush(ahead, (starts_at + after, number, job, run_id, kind))
+            if steps[-1][0] == "FAIL" and random.random() < RETRIED_SHARE:
+                again = starts_at + length + RETRIED_AFTER
+                run_id = self._run_id(again)
+                for kind, after in (("START", timedelta()), ("COMPLETE", length)):
+                    number += 1
+                    heapq.heappush(ahead, (again + after, number, job, run_id, kind))
             while ahead[0][0] <= starts_at:
                 time, _, job, run_id, kind = heapq.heappop(ahead)
                 yield self._record(job, run_id, kind, time)

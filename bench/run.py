@@ -2,10 +2,12 @@
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
+from lineproof.bench.explain import explain as parts_of
 from lineproof.bench.figures import Figure
 from lineproof.bench.growth import growth
 from lineproof.bench.query import query
@@ -23,20 +25,35 @@ STEADY_SHARE = 1 / 1667
 
 def bench(settings: Settings, events: int, json_file: Path | None) -> None:
     """Run them, print a table, and write the figures where they are wanted."""
-    began = time.monotonic()
-
-    def say(what: str) -> None:
-        err.print(f"{time.monotonic() - began:6.0f} s  {what}", markup=False)
-
+    say = _clock()
     figures: list[Figure] = []
     with world(settings, events, say) as place:
         for figure in _all(place):
             say(f"{figure.benchmark}: {_measured(figure)}")
             figures.append(figure)
     show(COLUMNS, [_row(figure) for figure in figures])
-    if json_file:
-        documents = [{**asdict(figure), "is_reached": figure.is_reached} for figure in figures]
-        json_file.write_text(json.dumps(documents, indent=2) + "\n")
+    _write(json_file, [{**asdict(figure), "is_reached": figure.is_reached} for figure in figures])
+
+
+def explain(settings: Settings, events: int, json_file: Path | None) -> None:
+    """Print what share of a batch each of its parts takes."""
+    with world(settings, events, _clock()) as place:
+        parts = list(parts_of(place))
+    whole = sum(part.seconds for part in parts)
+    rows = [(part.name, f"{part.seconds:.1f}", f"{part.seconds / whole:.0%}") for part in parts]
+    show(("part", "seconds", "share"), rows)
+    _write(json_file, [asdict(part) for part in parts])
+
+
+def _clock() -> Callable[[str], None]:
+    """Tells the user what is going on, and since when."""
+    began = time.monotonic()
+    return lambda what: err.print(f"{time.monotonic() - began:6.0f} s  {what}", markup=False)
+
+
+def _write(file: Path | None, documents: list[dict[str, Any]]) -> None:
+    if file:
+        file.write_text(json.dumps(documents, indent=2) + "\n")
 
 
 def _all(place: World) -> Iterator[Figure]:

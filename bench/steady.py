@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 from confluent_kafka import Producer
@@ -38,9 +39,8 @@ def steady(world: World, seconds: int) -> Iterator[Figure]:
         for query in queries:
             query.stop()
     archived = _archived(Path(config.tables))
-    yield from _figures("archive", 4, [(at, seen - at) for at, seen, _, _ in archived])
-    began = {run_id: at for at, _, run_id, kind in archived if kind == "START"}
-    yield from _figures("runs", 15, list(_first_shown(Path(config.tables), began)))
+    yield from _figures("archive", 4, [(at, seen - at) for at, seen in archived])
+    yield from _figures("runs", 15, list(_first_shown(Path(config.tables))))
     world.remove("steady")
 
 
@@ -66,27 +66,34 @@ def _await_all(tables: Path, events: int) -> None:
         time.sleep(2)
 
 
-def _archived(tables: Path) -> list[tuple[float, float, str, str]]:
-    """Of every record: when Kafka took it, when it was visible, its run and its type."""
-    rows = []
-    for seen, files in _commits(tables / "archive"):
+def _archived(tables: Path) -> list[tuple[float, float]]:
+    """Of every record: when Kafka took it, and when it was visible."""
+    return [
+        (at.timestamp(), seen)
+        for seen, files in _commits(tables / "archive")
+        for file in files
+        for at in _column(file, "timestamp")
+    ]
+
+
+def _first_shown(tables: Path) -> Iterator[tuple[float, float]]:
+    """Of every run: when Kafka took its first record, and how long after that the run was visible."""
+    unseen: dict[str, float] = {}
+    for _, files in _commits(tables / "records"):
         for file in files:
-            table = pq.read_table(file, columns=["timestamp", "run_id", "event_type"], partitioning=None)
-            times = (time.timestamp() for time in table["timestamp"].to_pylist())
-            names = zip(times, table["run_id"].to_pylist(), table["event_type"].to_pylist(), strict=True)
-            rows += [(at, seen, run_id, kind) for at, run_id, kind in names]
-    return rows
-
-
-def _first_shown(tables: Path, began: dict[str, float]) -> Iterator[tuple[float, float]]:
-    """Of every run: when Kafka took its START, and how long after that the run was visible."""
-    unseen = dict(began)
+            for run_id, at in zip(_column(file, "run_id"), _column(file, "timestamp"), strict=True):
+                unseen[run_id] = min(at.timestamp(), unseen.get(run_id, float("inf")))
     for seen, files in _commits(tables / "runs"):
         for file in files:
-            for run_id in pq.read_table(file, columns=["run_id"], partitioning=None)["run_id"].to_pylist():
-                at = unseen.pop(run_id, None)
-                if at is not None:
-                    yield at, seen - at
+            for run_id in _column(file, "run_id"):
+                first = unseen.pop(run_id, None)
+                if first is not None:
+                    yield first, seen - first
+
+
+def _column(file: str, name: str) -> list[Any]:
+    values: list[Any] = pq.read_table(file, columns=[name], partitioning=None)[name].to_pylist()
+    return values
 
 
 def _commits(table: Path) -> Iterator[Commit]:

@@ -169,6 +169,7 @@ def status(config: ConfigOption = None, set_: SetOption = None, output: OutputOp
 def bench(
     events: Annotated[int, typer.Option(min=1000, help="How many records each topic has.")] = 1_000_000,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures here, too.")] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Show where the time of one batch goes, instead.")] = False,
     config: ConfigOption = None,
     set_: SetOption = None,
 ) -> None:
@@ -179,9 +180,10 @@ def bench(
 
     [bold]Example:[/] lineproof bench --events 100000
     """
-    from lineproof.bench.run import bench as run_bench
+    from lineproof.bench import run
 
-    run_bench(load(config, set_ or ()), events, json_file)
+    measure = run.explain if explain else run.bench
+    measure(load(config, set_ or ()), events, json_file)
 
 
 @app.command()

@@ -1,13 +1,26 @@
-"""From an event's bytes to its facts: the narrow columns every table is made of, taken out of the JSON once."""
+"""From a record's bytes to its facts: the narrow columns every table is made of, taken out of the JSON once."""
 
+from collections.abc import Mapping
 from functools import reduce
-from operator import or_
+from operator import and_, or_
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lineproof.schemas.openlineage import EVENT_TYPES
 from lineproof.schemas.reasons import Reason
+from lineproof.streaming import decode
+from lineproof.streaming.tables.archive import COORDINATES
+
+_SEALED = ("event_id", "kind", "event_type", "event_time", "run_id", "job_namespace", "job_name")
+"""What an envelope and its event both say."""
+_OF_EMITTERS = ("emitter_id", "sequence", "trace_id")
+_KEPT = (*_SEALED, *_OF_EMITTERS)
+_FACTS = (
+    *("kind", "event_type", "event_time", "run_id", "job_namespace", "job_name", "dataset_namespace", "dataset_name"),
+    *("job_facets_hash", "dataset_facets_hash", "inputs", "outputs", "producer", "schema_url", "parent", "root"),
+    *("nominal_start_at", "nominal_end_at", "error_message", "ledger", "certificate"),
+)
 
 # Every leaf is text: a number or an object in the wrong place must become a reason, not a null.
 _LEDGER = "inputRecordCount STRING, processedCount STRING, filteredCount STRING, erroredCount STRING, balanced STRING"
@@ -60,7 +73,35 @@ _UTC = r"^[1-9]\d{3}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|\+00:00)$"
 _COUNT = r"^\d+(\.\d+)?(E\d+)?$"
 
 
-def with_facts(records: DataFrame) -> DataFrame:
+def facts(archived: DataFrame, schema_ids: Mapping[int, int]) -> DataFrame:
+    """The facts of archived records: a row for each, with the first reason why it is not an event, or the event."""
+    value, envelope = F.col("value"), F.col("envelope")
+    opened = archived.withColumn("envelope", decode.envelope(value, schema_ids)).withColumns(
+        {
+            "payload": decode.payload(value, envelope),
+            "reason": decode.unreadable(value, envelope, schema_ids),
+            "envelope": F.when(envelope.isNotNull(), F.struct(*(envelope[name].alias(name) for name in _KEPT))),
+        }
+    )
+    return (
+        _with_facts(opened.withColumn("event_id", decode.event_id(F.col("payload"))))
+        .withColumns(
+            {
+                "reason": F.coalesce("reason", _disagreement(envelope)),
+                **{name: envelope[name] for name in _OF_EMITTERS},
+            }
+        )
+        .withColumn("event", F.when(F.col("reason").isNull(), F.col("text")))
+        .select(*COORDINATES, "timestamp", "reason", "event_id", *_FACTS, *_OF_EMITTERS, "event")
+    )
+
+
+def _disagreement(envelope: Column) -> Column:
+    agrees = reduce(and_, (envelope[name].eqNullSafe(F.col(name)) for name in _SEALED))
+    return F.when(envelope.isNotNull() & ~agrees, Reason.ENVELOPE_DISAGREES.value)
+
+
+def _with_facts(records: DataFrame) -> DataFrame:
     """Add the facts of `payload`, whose hash is `event_id`, and the first reason why it is not an event.
 
     `reason` keeps what it held before where that is not null.
@@ -74,7 +115,7 @@ def with_facts(records: DataFrame) -> DataFrame:
     )
     event = F.col("event")
     run_facets = event["run"]["facets"]
-    facts = parsed.withColumns(
+    found = parsed.withColumns(
         {
             "kind": _kind(event),
             "event_type": F.when(event["run"].isNotNull(), event["eventType"]),
@@ -99,7 +140,7 @@ def with_facts(records: DataFrame) -> DataFrame:
             "certificate": _certificate(run_facets),
         }
     )
-    return facts.withColumn("reason", F.coalesce("reason", _unparsable(), _not_an_event()))
+    return found.withColumn("reason", F.coalesce("reason", _unparsable(), _not_an_event()))
 
 
 def _as_first_of_two(text: Column, event_id: Column) -> Column:

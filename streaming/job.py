@@ -5,9 +5,11 @@ Run it with `lineproof job`, or on a cluster with `spark-submit streaming/job.py
 """
 
 import sys
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from types import ModuleType
+from typing import TypeVar
 
 from py4j.protocol import Py4JError
 from pyspark import inheritable_thread_target
@@ -17,7 +19,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from lineproof.streaming.batch import LOOKED_AT, Batch, batch_of
+from lineproof.streaming.batch import Batch, batch_of
 from lineproof.streaming.checkpoint import (
     REBUILD,
     RESTORE,
@@ -42,17 +44,23 @@ from lineproof.streaming.tables import (
     edges,
     jobs,
     lineage_events,
+    records,
     runs,
 )
 from lineproof.streaming.topic import Topic, ranges
 
-SIDE_BY_SIDE = (lineage_events, runs, datasets, jobs, dataset_schemas, certificates, dead_letters)
+SIDE_BY_SIDE = (lineage_events, runs, datasets, jobs, dataset_schemas, records, certificates, dead_letters)
 AFTERWARDS = (edges,)
 CURATED = (*SIDE_BY_SIDE, *AFTERWARDS)
 """The modules of the curated tables. `edges` reads what `runs` has become; the others do not look at each other."""
 
 WRITERS = 3
-"""Tables written at a time: most of a small MERGE is the driver's, and waits."""
+"""Tables made or written at a time: most of a small MERGE is the driver's, and waits."""
+
+MAX_BATCH_BYTES = "512m"
+"""Of the archive's files, in one batch of curate: about a million events. What a fold keeps has to fit into memory."""
+
+T = TypeVar("T")
 
 TABLES: tuple[Table, ...] = (archive.TABLE, *(module.TABLE for module in CURATED))
 
@@ -94,9 +102,12 @@ class Job:
             self._restore_checkpoint()
         self._settle_archive()
         curate = read_checkpoint(self._spark, self._curate_checkpoint)
-        for module in CURATED:
-            app_id = _curate_app_id(curate.query_id) if curate.query_id else None
+        app_id = _curate_app_id(curate.query_id) if curate.query_id else None
+
+        def settle(module: ModuleType) -> None:
             self._settle(module.TABLE, curate, app_id, if_missing=REBUILD, if_other=REBUILD)
+
+        side_by_side(self._spark, settle, CURATED)
 
     def _settle(
         self, table: Table, checkpoint: Checkpoint, app_id: str | None, *, if_missing: str, if_other: str
@@ -140,18 +151,17 @@ class Job:
 
     def start_ingest(self) -> StreamingQuery:
         """Kafka to `archive`, by Delta's own exactly-once sink."""
-        records = read_topic(self._spark, self._config).withColumn("topic", F.lit(self._archived_as))
+        arriving = read_topic(self._spark, self._config).withColumn("topic", F.lit(self._archived_as))
         return self._start(
-            archive.archive(records, self._config.schema_ids)
-            .writeStream.format("delta")
-            .option("path", self._store.path(archive.TABLE)),
+            archive.archive(arriving).writeStream.format("delta").option("path", self._store.path(archive.TABLE)),
             "ingest",
             self._ingest_checkpoint,
         )
 
     def start_curate(self) -> StreamingQuery:
         """`archive` to the curated tables."""
-        arrived = self._spark.readStream.format("delta").load(self._store.path(archive.TABLE)).select(*LOOKED_AT)
+        stream = self._spark.readStream.format("delta").option("maxBytesPerTrigger", MAX_BATCH_BYTES)
+        arrived = stream.load(self._store.path(archive.TABLE))
         return self._start(arrived.writeStream.foreachBatch(self._curate), "curate", self._curate_checkpoint)
 
     def _start(self, writer: DataStreamWriter, name: str, checkpoint: str) -> StreamingQuery:
@@ -166,7 +176,7 @@ class Job:
         # Spark writes the query's id before its first batch, and never changes it.
         query_id = read_checkpoint(spark, self._curate_checkpoint).query_id
         store = Store(spark, self._config.tables, _curate_app_id(str(query_id)), number)
-        with batch_of(arrived, store, self._config.schema_ids) as batch:
+        with batch_of(arrived, self._config.schema_ids) as batch:
             write_tables(spark, batch, store)
             self._publish_dead_letters(batch)
 
@@ -177,7 +187,7 @@ class Job:
         source = F.concat_ws("/", "topic", "partition", "offset")
         headers = F.array(_header("lineproof.reason", F.col("reason")), _header("lineproof.source", source))
         (
-            dead_letters.dead_letters(batch.records)
+            dead_letters.dead_letters(batch)
             .select("key", "value", F.concat(F.coalesce("headers", F.array()), headers).alias("headers"))
             .write.format("kafka")
             .options(**_with_prefix(self._config.kafka))
@@ -203,12 +213,17 @@ def read_topic(spark: SparkSession, config: JobConfig) -> DataFrame:
 
 def write_tables(spark: SparkSession, batch: Batch, store: Store) -> None:
     """Write the batch to all curated tables. After a failure, what is being written is still brought to its end."""
-    with store.transaction(), ThreadPoolExecutor(WRITERS) as pool:
+    with store.transaction():
         for modules in (SIDE_BY_SIDE, AFTERWARDS):
-            writes = [pool.submit(inheritable_thread_target(spark)(module.write), batch, store) for module in modules]
-            wait(writes)
-            for write in writes:
-                write.result()
+            side_by_side(spark, lambda module: module.write(batch, store), modules)
+
+
+def side_by_side(spark: SparkSession, act: Callable[[T], None], ones: Sequence[T]) -> None:
+    """Do it for some at a time. All are brought to their end before the first that failed is raised."""
+    with ThreadPoolExecutor(WRITERS) as pool:
+        begun = [pool.submit(inheritable_thread_target(spark)(act), one) for one in ones]
+    for one in begun:
+        one.result()
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The Spark session: ours on this machine, or the one `spark-submit` made."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -12,12 +13,20 @@ ALWAYS = {
     "spark.sql.session.timeZone": "UTC",
     # The queries of a batch compile to more classes than Spark keeps by default: every batch would compile them anew.
     "spark.sql.codegen.cache.maxEntries": "5000",
+    # An event has more facts than the hundred fields from which on Spark would not compile their query as a whole.
+    "spark.sql.codegen.maxFields": "1000",
+    # A batch is kept for seconds: to compress it takes longer than it saves.
+    "spark.sql.inMemoryColumnarStorage.compressed": "false",
+    "spark.sql.inMemoryColumnarStorage.batchSize": "1000",
     # A batch has more runs than the 128 groups from which on Spark would rather sort than hash.
     "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "100000",
     # Names and ids are folded by the JVM's own tables, which are much faster.
     "spark.sql.icu.caseMappings.enabled": "false",
     # A batch has few days: their files are open side by side, so that rows need not be sorted by day first.
     "spark.sql.maxConcurrentOutputFileWriters": "16",
+    # Texts of which no two are the same: a dictionary of them is built only to be thrown away.
+    "spark.hadoop.parquet.enable.dictionary#event": "false",
+    "spark.hadoop.parquet.enable.dictionary#value": "false",
     # The first line of a failed query seldom says why; `failures` looks for the cause in the rest.
     "spark.sql.pyspark.jvmStacktrace.enabled": "true",
 }
@@ -35,6 +44,7 @@ THIS_MACHINE = {
     # A table's log is small here: one task reads it faster than fifty.
     "spark.databricks.delta.snapshotPartitions": "2",
     "spark.sql.streaming.metricsEnabled": "false",
+    "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
 }
 
 
@@ -52,10 +62,15 @@ def session(options: Mapping[str, str], jars: Sequence[Path], java_options: Sequ
             settings = {**THIS_MACHINE, **settings}
             os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         driver, executor = "spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"
-        settings[driver] = " ".join([AVRO_LIMITS, *java_options, settings.get(driver, "")])
+        settings[driver] = " ".join([AVRO_LIMITS, *java_options, _with_collector(settings.get(driver, ""))])
         settings[executor] = f"{AVRO_LIMITS} {settings.get(executor, '')}"
         settings["spark.jars"] = ",".join([*map(str, jars), *filter(None, [settings.get("spark.jars")])])
     builder = SparkSession.builder.appName("lineproof")
     for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
+
+
+def _with_collector(options: str) -> str:
+    """Of the JVM's collectors, the one that leaves the most time to a batch; unless the user has chosen."""
+    return options if re.search(r"-XX:\+Use\w+GC", options) else f"-XX:+UseParallelGC {options}"

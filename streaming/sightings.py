@@ -1,17 +1,14 @@
 """Where a batch saw jobs and datasets, with the facets they had there.
 
-Facets are most of an event, and nearly always the same as the last time. So ingest keeps only a hash of them. Here, of
-all events that show a job or dataset with the same facets, the first and the last are opened again: that is all that
-facts of the form "since when", "until when" and "what last" can depend on.
+Facets are most of an event, and nearly always the same as the last time. So an event's facts have only a hash of them.
+Here, of all events that show a job or dataset with the same facets, the first and the last are opened again: that is
+all that facts of the form "since when", "until when" and "what last" can depend on.
 """
-
-from collections.abc import Mapping
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lineproof.streaming.facts import TEST_FACETS
-from lineproof.streaming.tables import archive
 from lineproof.streaming.tables.archive import COORDINATES
 
 _THING = "namespace STRING, name STRING, facets MAP<STRING, STRING>"
@@ -23,11 +20,11 @@ _FACETS = f"""
 """
 
 
-def sightings(events: DataFrame, schema_ids: Mapping[int, int]) -> DataFrame:
+def sightings(events: DataFrame) -> DataFrame:
     """A row per job and dataset of every telling event: `role` (JOB, INPUT, OUTPUT, DATASET), name and `facets`."""
     opened = (
         events.join(F.broadcast(_telling(events)), list(COORDINATES), "left_semi")
-        .withColumn("event", F.from_json(archive.payload_text(schema_ids), _FACETS))
+        .withColumn("event", F.from_json("event", _FACETS))
         .select("event_id", "event_time", "run_id", "job_namespace", "job_name", F.explode(_things()).alias("thing"))
     )
     return opened.select("thing.*", *(name for name in opened.columns if name != "thing"))

@@ -1,6 +1,6 @@
 """The only module that reads and writes Delta tables."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import reduce
@@ -23,6 +23,8 @@ class Table:
     partition_by: tuple[str, ...] = ()
     cluster_by: tuple[str, ...] = ()
     """The columns of its usual question."""
+    skip_by: tuple[str, ...] = ()
+    """Further columns by whose range a file is skipped. To keep that of every column takes longer than to write it."""
     constraints: Mapping[str, str] = field(default_factory=dict)
     """Names and conditions: a row that breaks one is a fault of ours, and stops the job."""
 
@@ -35,6 +37,19 @@ class Table:
     def struct(self) -> StructType:
         """The columns as Spark's type."""
         return cast(StructType, StructType.fromDDL(", ".join(self.schema)))
+
+
+@dataclass(frozen=True)
+class Range:
+    """The least and the greatest value of a column: files that lie outside need not be read."""
+
+    column: str
+    first: str | None
+    last: str | None
+
+    def holds(self, of: str = "") -> Column:
+        """Whether a value lies in it."""
+        return F.col(of + self.column).between(F.lit(self.first), F.lit(self.last))
 
 
 class Store:
@@ -66,6 +81,8 @@ class Store:
             builder = builder.partitionedBy(*table.partition_by)
         if table.cluster_by:
             builder = builder.clusterBy(*table.cluster_by)
+        ranged = ",".join(dict.fromkeys((*table.cluster_by, *table.skip_by)))
+        builder = builder.property("delta.dataSkippingStatsColumns", ranged)
         for name, condition in table.constraints.items():
             builder = builder.property(f"delta.constraints.{name}", condition)
         builder.execute()
@@ -92,24 +109,38 @@ class Store:
             for name in options:
                 self._spark.conf.unset(name)
 
-    def rows_of(self, table: Table, keys: DataFrame) -> DataFrame:
-        """The rows of the table that have one of a batch's keys."""
-        return self.read(table).join(F.broadcast(keys.distinct()), keys.columns, "left_semi")
+    def rows_of(self, table: Table, keys: DataFrame, within: Range | None = None) -> DataFrame:
+        """The rows of the table that have one of a batch's keys, which lie in this range."""
+        candidates = self.read(table).where(within.holds()) if within else self.read(table)
+        return candidates.join(F.broadcast(keys.distinct()), keys.columns, "left_semi")
 
     def append(self, table: Table, rows: DataFrame) -> None:
         """Add rows, once per batch number."""
         rows.write.format("delta").mode("append").options(**self._txn).save(self.path(table))
 
-    def merge(self, table: Table, rows: DataFrame, key: Sequence[str]) -> None:
-        """Put rows in the place of those with the same key, where they differ; once per batch number."""
+    def fold(
+        self,
+        table: Table,
+        key: Sequence[str],
+        known: DataFrame,
+        new: DataFrame,
+        rows: Callable[[DataFrame], DataFrame],
+        within: Range | None = None,
+    ) -> None:
+        """Put in the place of `known` rows what `rows` makes of them and the new ones; once per batch number."""
+        if known.isEmpty():
+            self.append(table, rows(new))
+        else:
+            self._merge(table, key, rows(known.select(*new.columns).unionByName(new)), within)
 
+    def _merge(self, table: Table, key: Sequence[str], rows: DataFrame, within: Range | None) -> None:
         def is_same(names: Sequence[str]) -> Column:
             return reduce(and_, (F.col(f"old.{name}").eqNullSafe(F.col(f"new.{name}")) for name in names))
 
         (
             DeltaTable.forPath(self._spark, self.path(table))
             .alias("old")
-            .merge(rows.alias("new"), is_same(key))
+            .merge(rows.alias("new"), is_same(key) & within.holds("old.") if within else is_same(key))
             .whenMatchedUpdateAll(condition=~is_same(table.columns))
             .whenNotMatchedInsertAll()
             .execute()

@@ -11,6 +11,7 @@ TABLE = Table(
     name="dead_letters",
     comment="Every record that cannot be used, its bytes unchanged, with the reason.",
     cluster_by=("reason", "timestamp"),
+    skip_by=("partition", "offset"),
     schema=(
         "topic STRING NOT NULL COMMENT 'Kafka topic'",
         "partition INT NOT NULL COMMENT 'Kafka partition'",
@@ -24,9 +25,10 @@ TABLE = Table(
 )
 
 
-def dead_letters(records: DataFrame) -> DataFrame:
-    """Rows of `dead_letters` from rows of `archive`."""
-    return records.where(F.col("reason").isNotNull()).select(*TABLE.columns)
+def dead_letters(batch: Batch) -> DataFrame:
+    """Rows of `dead_letters`: their facts are nothing but the reason, their bytes are in the archive."""
+    reasons = batch.facts.where(F.col("reason").isNotNull()).select(*COORDINATES, "reason")
+    return batch.archived.join(F.broadcast(reasons), list(COORDINATES)).select(*TABLE.columns)
 
 
 def write(batch: Batch, store: Store) -> None:
@@ -34,4 +36,4 @@ def write(batch: Batch, store: Store) -> None:
     if batch.unusable == 0:
         return
     known = store.read(TABLE).where(batch.offsets).select(*COORDINATES)
-    store.append(TABLE, dead_letters(batch.records).join(known, list(COORDINATES), "left_anti").select(*TABLE.columns))
+    store.append(TABLE, dead_letters(batch).join(known, list(COORDINATES), "left_anti").select(*TABLE.columns))

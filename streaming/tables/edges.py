@@ -149,10 +149,10 @@ def write(batch: Batch, store: Store) -> None:
     if batch.usable == 0:
         return
     touched = batch.events.where(F.col("kind") == "RUN").select("run_id")
-    new = edges(store.rows_of(runs.TABLE, touched), batch.events, batch.sightings).persist()
+    of_runs = store.rows_of(runs.TABLE, touched, batch.run_ids)
+    new = edges(of_runs, batch.events, batch.sightings).persist()
     try:
-        known = store.rows_of(TABLE, new.select("edge_id"))
-        store.merge(TABLE, rows(known.unionByName(new)), ["edge_id"])
+        store.fold(TABLE, ["edge_id"], store.rows_of(TABLE, new.select("edge_id")), new, rows)
     finally:
         new.unpersist()
 

@@ -4,14 +4,11 @@ An event is its payload: two records with the same bytes have the same `event_id
 column is a function of the payload, so that it does not matter which copy came first.
 """
 
-from collections.abc import Mapping
-
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from lineproof.streaming.batch import Batch
 from lineproof.streaming.store import Store, Table
-from lineproof.streaming.tables import archive
 from lineproof.streaming.tables.archive import COORDINATES
 
 _DATASETS = "ARRAY<STRUCT<namespace: STRING, name: STRING, row_count: BIGINT, size: BIGINT>>"
@@ -41,26 +38,22 @@ TABLE = Table(
 )
 
 
-def lineage_events(records: DataFrame, schema_ids: Mapping[int, int]) -> DataFrame:
-    """Rows of `lineage_events` from rows of `archive` that are events."""
+def lineage_events(events: DataFrame) -> DataFrame:
+    """Rows of `lineage_events` from the facts of events."""
 
     def plain(one: Column) -> Column:
         return F.struct(*(one[name].alias(name) for name in ("namespace", "name", "row_count", "size")))
 
-    return records.withColumns(
-        {
-            "inputs": F.transform("inputs", plain),
-            "outputs": F.transform("outputs", plain),
-            "event": archive.payload_text(schema_ids),
-        }
+    return events.withColumns(
+        {"inputs": F.transform("inputs", plain), "outputs": F.transform("outputs", plain)}
     ).select(*TABLE.columns)
 
 
 def write(batch: Batch, store: Store) -> None:
     """Add the batch's events that the table does not have.
 
-    Only ids and offsets are compared and joined; the payload goes straight from file to file. The same
-    event has the same time, so only the files of the batch's own times are searched.
+    Only ids and offsets are compared; the JSON is never shuffled. The same event has the same time, so only the files
+    of the batch's own times are searched.
     """
     if batch.usable == 0:
         return
@@ -69,4 +62,4 @@ def write(batch: Batch, store: Store) -> None:
     in_order = Window.partitionBy("event_id").orderBy(*(F.col(name).asc_nulls_first() for name in COORDINATES))
     superfluous = copies.withColumn("copy", F.row_number().over(in_order)).where("copy > 1").select(*COORDINATES)
     new = batch.events.join(F.broadcast(superfluous), list(COORDINATES), "left_anti")
-    store.append(TABLE, lineage_events(new, batch.schema_ids))
+    store.append(TABLE, lineage_events(new))

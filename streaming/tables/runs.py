@@ -11,11 +11,11 @@ from lineproof.streaming.batch import Batch
 from lineproof.streaming.lattice import EARLIEST, LATEST, UNION, Rule, folded, latest_by, smallest
 from lineproof.streaming.store import Store, Table
 from lineproof.streaming.tables import certificates
-from lineproof.streaming.tables.archive import PARENT
 
 COUNTED_EVENTS = 500
 """From so many events on, a run's are not counted here: a stream that never ends has millions."""
 
+_PARENT = "STRUCT<run_id: STRING, job_namespace: STRING, job_name: STRING>"
 _DATASETS = "ARRAY<STRUCT<namespace: STRING, name: STRING, stated_at: TIMESTAMP, row_count: BIGINT, size: BIGINT>>"
 _LEDGER = (
     "event_time: TIMESTAMP, event_id: STRING, input_count: BIGINT, processed_count: BIGINT, "
@@ -49,8 +49,8 @@ TABLE = Table(
         "say, the worst first; how they are linked to others is in certificate_checks; null without a certificate'",
         "nominal STRUCT<event_time: TIMESTAMP, event_id: STRING, start_at: TIMESTAMP, end_at: TIMESTAMP> "
         "COMMENT 'the time the run is for, as the latest event with one says'",
-        f"parent {PARENT} COMMENT 'the run that started it, as the parent facet names it'",
-        f"root {PARENT} COMMENT 'the run at the top, as the parent facet names it'",
+        f"parent {_PARENT} COMMENT 'the run that started it, as the parent facet names it'",
+        f"root {_PARENT} COMMENT 'the run at the top, as the parent facet names it'",
         "trace_id STRING COMMENT 'W3C trace id of its envelopes'",
         "producer STRING COMMENT 'URI of the code that made its events'",
         f"inputs {_DATASETS} COMMENT 'all inputs any event named, with the statistics stated last'",
@@ -139,8 +139,8 @@ def write(batch: Batch, store: Store) -> None:
     if batch.usable == 0:
         return
     events = batch.events.where(F.col("kind") == "RUN")
-    known = store.rows_of(TABLE, events.select("run_id")).select("run_id", *RULES)
-    store.merge(TABLE, rows(known.unionByName(elements(events))), ["run_id"])
+    known = store.rows_of(TABLE, events.select("run_id"), batch.run_ids)
+    store.fold(TABLE, ["run_id"], known, elements(events), rows, batch.run_ids)
 
 
 def elements(events: DataFrame) -> DataFrame:

@@ -2,7 +2,7 @@
 -- was. What an emitter sent last and lost cannot be seen from here.
 WITH seen AS (
     SELECT DISTINCT emitter_id, sequence
-    FROM archive
+    FROM records
     WHERE emitter_id IS NOT NULL
 ),
 steps AS (

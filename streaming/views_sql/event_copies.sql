@@ -5,6 +5,6 @@ SELECT
     count(*) AS copies,
     min(timestamp) AS first_came_at,
     max(timestamp) AS last_came_at
-FROM archive
+FROM records
 WHERE reason IS NULL
 GROUP BY run_id, event_id

@@ -1,5 +1,6 @@
 """What a person sees when something is wrong: the cause, the remedy, exit code 1 (Bad input)."""
 
+import json
 import os
 import socket
 import subprocess
@@ -71,7 +72,7 @@ def test_wrong_and_right_password(tmp_path: Path) -> None:
         f"home: {tmp_path}/home\n"
         f"kafka: {{bootstrap.servers: 127.0.0.1:{port}, security.protocol: SASL_PLAINTEXT, sasl.mechanism: PLAIN,\n"
         "  sasl.username: me, sasl.password: '${PASSWORD}'}\n"
-        "spark: {spark.driver.memory: 2g, spark.master: 'local[2]'}\n"
+        f"spark: {json.dumps({'spark.driver.memory': '2g', 'spark.master': 'local[2]', **SHORT_LIVED})}\n"
     )
     event = tmp_path / "event.json"
     event.write_bytes(payload())

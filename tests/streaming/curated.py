@@ -6,8 +6,8 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from lineproof.streaming.batch import LOOKED_AT, batch_of
-from lineproof.streaming.job import TABLES, write_tables
+from lineproof.streaming.batch import batch_of
+from lineproof.streaming.job import TABLES, side_by_side, write_tables
 from lineproof.streaming.store import Store
 from lineproof.streaming.tables import archive
 from lineproof.streaming.views import for_spark, named_in
@@ -19,17 +19,16 @@ Batches = Sequence[Sequence[bytes | None]]
 def curated(spark: SparkSession, root: str, batches: Batches) -> Store:
     """Tables fed batch by batch, as curate does it."""
     store = Store(spark, root)
-    for table in TABLES:
-        store.create(table)
+    side_by_side(spark, store.create, TABLES)
     offset = 0
     for number, values in enumerate(batches):
-        arrived = archive.archive(records(spark, values, offset), {})
+        arrived = archive.archive(records(spark, values, offset))
         Store(spark, root, "ingest", number).append(archive.TABLE, arrived)
-        in_archive = store.read(archive.TABLE).where(f"offset >= {offset}").select(*LOOKED_AT)
+        in_archive = store.read(archive.TABLE).where(f"offset >= {offset}")
         offset += len(values)
         written = Store(spark, root, "curate", number)
         for _ in range(2 if number == 1 else 1):  # once more, as after a crash before the checkpoint was written
-            with batch_of(in_archive, written, {}) as batch:
+            with batch_of(in_archive, {}) as batch:
                 write_tables(spark, batch, written)
     return store
 

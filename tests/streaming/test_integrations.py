@@ -35,7 +35,7 @@ def asked(tables: Tables, sql: str, *parameters: object) -> list[dict[str, Any]]
 
 def test_every_record_is_usable(tables: Tables) -> None:
     assert asked(tables, "SELECT reason FROM dead_letters") == []
-    assert asked(tables, "SELECT count(*) AS n FROM archive WHERE reason IS NULL") == [{"n": 2 * len(PAYLOADS)}]
+    assert asked(tables, "SELECT count(*) AS n FROM records WHERE reason IS NULL") == [{"n": 2 * len(PAYLOADS)}]
 
 
 def test_events_are_kept_byte_for_byte(tables: Tables) -> None:

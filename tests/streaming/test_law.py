@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from lineproof.schemas.envelope import Envelope, decode, event_id
+from lineproof.streaming.batch import events
+from lineproof.streaming.facts import facts
 from lineproof.streaming.lattice import folded
 from lineproof.streaming.sightings import sightings
 from lineproof.streaming.tables import (
-    archive,
     dataset_schemas,
     datasets,
     dead_letters,
@@ -22,6 +24,7 @@ from lineproof.streaming.tables import (
     lineage_events,
     runs,
 )
+from lineproof.streaming.tables import records as records_table
 from tests.histories import GARBAGE, arrival
 from tests.model.edges import edges as model_edges
 from tests.model.events import lineage_events as model_lineage_events
@@ -47,8 +50,11 @@ def test_batches_in_any_order_give_the_tables_of_the_model(spark: SparkSession, 
     arrived = arrival(seed, runs=120)
     with tempfile.TemporaryDirectory() as root:
         store = curated(spark, root, arrived.batches)
-        events = rows(store.read(lineage_events.TABLE), "event_id")
-        assert {key[0]: row["event"] for key, row in events.items()} == model_lineage_events(arrived.sent)
+        kept = rows(store.read(lineage_events.TABLE), "event_id")
+        assert {key[0]: row["event"] for key, row in kept.items()} == model_lineage_events(arrived.sent)
+        came = store.read(records_table.TABLE).orderBy("offset").collect()
+        ids = [None if row.reason else row.event_id for row in came]
+        assert ids == [None if value in GARBAGE else id_of(value) for batch in arrived.batches for value in batch]
         letters = store.read(dead_letters.TABLE).select("value").collect()
         unusable = [value for value in arrived.arrived if value in GARBAGE]
         assert sorted(map(repr, (row.value and bytes(row.value) for row in letters))) == sorted(map(repr, unusable))
@@ -63,13 +69,13 @@ def test_batches_in_any_order_give_the_tables_of_the_model(spark: SparkSession, 
 def test_the_fold_of_one_batch_is_the_models(spark: SparkSession, seed: int) -> None:
     """With the one above, over 1,000 histories."""
     arrived = arrival(seed, runs=500)
-    facts = archive.archive(records(spark, arrived.arrived), {}).where("reason IS NULL").persist()
-    seen = sightings(facts, {}).persist()
-    of_runs = runs.runs(facts)
+    known = events(facts(records(spark, arrived.arrived), {})).persist()
+    seen = sightings(known).persist()
+    of_runs = runs.runs(known)
     tables = (jobs.jobs(seen), datasets.datasets(seen), dataset_schemas.dataset_schemas(seen))
-    assert_tables(arrived.sent, of_runs, *tables, edges.edges(of_runs, facts, seen))
+    assert_tables(arrived.sent, of_runs, *tables, edges.edges(of_runs, known, seen))
     seen.unpersist()
-    facts.unpersist()
+    known.unpersist()
 
 
 def test_a_run_with_very_many_events_is_not_counted(spark: SparkSession) -> None:
@@ -105,6 +111,12 @@ def assert_tables(
         for key, row in model_edges(values).items()
     }
     assert_equal(found, expected)
+
+
+def id_of(value: bytes | None) -> str:
+    """The event's id, in an envelope or as plain JSON."""
+    opened = decode(value or b"")
+    return event_id(opened.payload if isinstance(opened, Envelope) else opened)
 
 
 def rows(frame: DataFrame, *key: str) -> dict[tuple[Any, ...], dict[str, Any]]:

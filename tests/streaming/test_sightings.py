@@ -4,8 +4,8 @@ import json
 
 from pyspark.sql import SparkSession
 
+from lineproof.streaming.facts import facts
 from lineproof.streaming.sightings import sightings
-from lineproof.streaming.tables import archive
 from tests.events import document, output
 from tests.histories import FACET
 from tests.streaming.records import records
@@ -20,7 +20,6 @@ def event(minute: int, owner: str = "a") -> bytes:
 
 def test_only_the_first_and_the_last_event_with_the_same_facets_are(spark: SparkSession) -> None:
     values = [*(event(minute) for minute in range(30)), event(12, owner="b")]
-    facts = archive.archive(records(spark, values), {})
-    rows = sightings(facts, {}).collect()
+    rows = sightings(facts(records(spark, values), {})).collect()
     assert {row.event_time.minute for row in rows} == {0, 12, 29}
     assert sorted(row.role for row in rows) == ["INPUT"] * 3 + ["JOB"] * 3 + ["OUTPUT"] * 3

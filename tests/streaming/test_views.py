@@ -197,7 +197,7 @@ def test_triangulation_puts_intent_logic_and_proof_side_by_side(ask: Callable[[s
 def test_records_that_the_archive_does_not_have(spark: SparkSession, tmp_path: Path) -> None:
     curated(spark, str(tmp_path), [])
     offsets = F.explode(F.array(*(F.lit(offset).cast("bigint") for offset in (3, 4, 5, 9))))
-    first = archive.archive(records(spark, [None]), {}).withColumn("offset", offsets)
+    first = archive.archive(records(spark, [None])).withColumn("offset", offsets)
     anew = first.withColumns({"topic": F.lit("events#2"), "offset": F.col("offset") - 3})
     Store(spark, str(tmp_path), "ingest", 0).append(archive.TABLE, first.union(anew))
     assert sorted(Tables(str(tmp_path)).query("SELECT * FROM archive_gaps").rows) == [

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from lineproof.bench.generate import History
+from lineproof.bench.generate import RETRIED_AFTER, History
 from lineproof.schemas.envelope import Envelope, UnreadableRecord, decode
 from lineproof.schemas.openlineage import Event, InvalidEvent, parse
 
@@ -23,6 +23,14 @@ def test_all_are_events_of_the_size_of_real_ones() -> None:
     sizes = sorted(len(value) for _, value in records)
     assert 1500 < sizes[len(sizes) // 2] < 2500
     assert sizes[-1] > 10_000
+
+
+def test_runs_that_fail_are_tried_again() -> None:
+    events = [parse(payload(value)) for _, value in History().records(5000)]
+    failed = [event for event in events if event.event_type == "FAIL"]
+    starts = {(event.job_name, event.event_time) for event in events if event.event_type == "START"}
+    again = [event for event in failed if (event.job_name, event.event_time + RETRIED_AFTER) in starts]
+    assert len(again) > len(failed) / 2
 
 
 def test_sequences_have_no_holes() -> None:
