@@ -128,10 +128,14 @@ class Store:
         within: Range | None = None,
     ) -> None:
         """Put in the place of `known` rows what `rows` makes of them and the new ones; once per batch number."""
-        if known.isEmpty():
+        if self._is_empty(table):
             self.append(table, rows(new))
         else:
             self._merge(table, key, rows(known.select(*new.columns).unionByName(new)), within)
+
+    def _is_empty(self, table: Table) -> bool:
+        [detail] = DeltaTable.forPath(self._spark, self.path(table)).detail().collect()
+        return int(detail.numFiles) == 0
 
     def _merge(self, table: Table, key: Sequence[str], rows: DataFrame, within: Range | None) -> None:
         def is_same(names: Sequence[str]) -> Column:

@@ -16,8 +16,8 @@ from tests.streaming.records import records
 Batches = Sequence[Sequence[bytes | None]]
 
 
-def curated(spark: SparkSession, root: str, batches: Batches) -> Store:
-    """Tables fed batch by batch, as curate does it."""
+def curated(spark: SparkSession, root: str, batches: Batches, repeated: int | None = None) -> Store:
+    """Tables fed batch by batch, as curate does it; one of them twice, as after a crash before its checkpoint."""
     store = Store(spark, root)
     side_by_side(spark, store.create, TABLES)
     offset = 0
@@ -27,7 +27,7 @@ def curated(spark: SparkSession, root: str, batches: Batches) -> Store:
         in_archive = store.read(archive.TABLE).where(f"offset >= {offset}")
         offset += len(values)
         written = Store(spark, root, "curate", number)
-        for _ in range(2 if number == 1 else 1):  # once more, as after a crash before the checkpoint was written
+        for _ in range(2 if number == repeated else 1):
             with batch_of(in_archive, {}) as batch:
                 write_tables(spark, batch, written)
     return store
