@@ -9,7 +9,7 @@ from lineproof.bench.generate import History
 from lineproof.bench.world import World, seconds_of
 from lineproof.streaming.job import JobConfig, read_topic
 
-WARM_UP_EVENTS = 20_000
+WARM_UP_EVENTS = 100_000
 RESENDS, POISON = 0.9, 0.01
 
 CURATED = "curated"

@@ -62,7 +62,7 @@ def session(options: Mapping[str, str], jars: Sequence[Path], java_options: Sequ
             settings = {**THIS_MACHINE, **settings}
             os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         driver, executor = "spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"
-        settings[driver] = " ".join([AVRO_LIMITS, *java_options, _with_collector(settings.get(driver, ""))])
+        settings[driver] = " ".join([AVRO_LIMITS, *java_options, with_collector(settings.get(driver, ""))])
         settings[executor] = f"{AVRO_LIMITS} {settings.get(executor, '')}"
         settings["spark.jars"] = ",".join([*map(str, jars), *filter(None, [settings.get("spark.jars")])])
     builder = SparkSession.builder.appName("lineproof")
@@ -71,6 +71,6 @@ def session(options: Mapping[str, str], jars: Sequence[Path], java_options: Sequ
     return builder.getOrCreate()
 
 
-def _with_collector(options: str) -> str:
+def with_collector(options: str) -> str:
     """Of the JVM's collectors, the one that leaves the most time to a batch; unless the user has chosen."""
     return options if re.search(r"-XX:\+Use\w+GC", options) else f"-XX:+UseParallelGC {options}"
