@@ -13,7 +13,7 @@ from lineproof.bench.world import World, seconds_of
 from lineproof.streaming import decode
 from lineproof.streaming.batch import batch_of
 from lineproof.streaming.facts import facts
-from lineproof.streaming.job import AFTERWARDS, SIDE_BY_SIDE
+from lineproof.streaming.job import CURATED
 from lineproof.streaming.store import Store
 from lineproof.streaming.tables import archive, records
 
@@ -56,7 +56,7 @@ def _round(world: World, topic: str) -> Iterator[Part]:
     with batch_of(archived, {}) as batch, store.transaction():
         yield Part("keep the facts", max(0.0, perf_counter() - began - finding))
         yield Part("open facets that are new", _seconds(lambda: _run(batch.sightings)))
-        for module in (*SIDE_BY_SIDE, *AFTERWARDS):
+        for module in CURATED:
             yield Part(f"write {module.TABLE.name}", _seconds(partial(module.write, batch, store)))
     nothing = world.spark.createDataFrame([], records.TABLE.struct)
     later = Store(world.spark, config.tables, "explain", 1)

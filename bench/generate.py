@@ -100,15 +100,14 @@ class History:
             if random.random() >= OPEN_SHARE:
                 fails = random.random() < FAIL_SHARE
                 steps.append(("FAIL" if fails else "COMPLETE", length))
-            for kind, after in steps:
-                number += 1
-                heapq.heappush(ahead, (starts_at + after, number, job, run_id, kind))
+            coming = [(starts_at + after, run_id, kind) for kind, after in steps]
             if steps[-1][0] == "FAIL" and random.random() < RETRIED_SHARE:
                 again = starts_at + length + RETRIED_AFTER
-                run_id = self._run_id(again)
-                for kind, after in (("START", timedelta()), ("COMPLETE", length)):
-                    number += 1
-                    heapq.heappush(ahead, (again + after, number, job, run_id, kind))
+                second_id = self._run_id(again)
+                coming += [(again, second_id, "START"), (again + length, second_id, "COMPLETE")]
+            for time, run_id, kind in coming:
+                number += 1
+                heapq.heappush(ahead, (time, number, job, run_id, kind))
             while ahead[0][0] <= starts_at:
                 time, _, job, run_id, kind = heapq.heappop(ahead)
                 yield self._record(job, run_id, kind, time)

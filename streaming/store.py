@@ -122,16 +122,20 @@ class Store:
         self,
         table: Table,
         key: Sequence[str],
-        known: DataFrame,
+        keys: DataFrame,
         new: DataFrame,
         rows: Callable[[DataFrame], DataFrame],
         within: Range | None = None,
     ) -> None:
-        """Put in the place of `known` rows what `rows` makes of them and the new ones; once per batch number."""
+        """Put in the place of the rows that have one of the `keys` what `rows` makes of them and the new ones.
+
+        Once per batch number.
+        """
         if self._is_empty(table):
             self.append(table, rows(new))
         else:
-            self._merge(table, key, rows(known.select(*new.columns).unionByName(new)), within)
+            known = self.rows_of(table, keys, within).select(*new.columns)
+            self._merge(table, key, rows(known.unionByName(new)), within)
 
     def _is_empty(self, table: Table) -> bool:
         [detail] = DeltaTable.forPath(self._spark, self.path(table)).detail().collect()

@@ -58,5 +58,4 @@ def write(batch: Batch, store: Store) -> None:
     """Merge the batch's schemas into the table."""
     if batch.usable == 0:
         return
-    known = store.rows_of(TABLE, batch.sightings.select("namespace", "name"))
-    store.fold(TABLE, KEY, known, stated(batch.sightings), rows)
+    store.fold(TABLE, KEY, batch.sightings.select("namespace", "name"), stated(batch.sightings), rows)

@@ -77,7 +77,7 @@ def write(batch: Batch, store: Store) -> None:
     if batch.usable == 0:
         return
     seen = with_latest_facets(batch.sightings.where(F.col("role") != "JOB"))
-    store.fold(TABLE, KEY, store.rows_of(TABLE, batch.sightings.select(*KEY)), seen, rows)
+    store.fold(TABLE, KEY, batch.sightings.select(*KEY), seen, rows)
 
 
 def _tag(tags: Column, key: str) -> Column:

@@ -152,7 +152,7 @@ def write(batch: Batch, store: Store) -> None:
     of_runs = store.rows_of(runs.TABLE, touched, batch.run_ids)
     new = edges(of_runs, batch.events, batch.sightings).persist()
     try:
-        store.fold(TABLE, ["edge_id"], store.rows_of(TABLE, new.select("edge_id")), new, rows)
+        store.fold(TABLE, ["edge_id"], new.select("edge_id"), new, rows)
     finally:
         new.unpersist()
 

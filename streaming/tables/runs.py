@@ -139,8 +139,7 @@ def write(batch: Batch, store: Store) -> None:
     if batch.usable == 0:
         return
     events = batch.events.where(F.col("kind") == "RUN")
-    known = store.rows_of(TABLE, events.select("run_id"), batch.run_ids)
-    store.fold(TABLE, ["run_id"], known, elements(events), rows, batch.run_ids)
+    store.fold(TABLE, ["run_id"], events.select("run_id"), elements(events), rows, batch.run_ids)
 
 
 def elements(events: DataFrame) -> DataFrame:

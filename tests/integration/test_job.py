@@ -67,6 +67,7 @@ def test_from_topic_to_tables_and_on(settings: Settings, run_job: RunJob) -> Non
     after = snapshot(settings)
     assert len(after.pop("records")) == len(before.pop("records")) + len(again)
     assert after == before
+    assert scalar("SELECT count(*) FROM archive") > sent.records
 
 
 def test_every_bad_input_through_the_whole_job(settings: Settings, run_job: RunJob) -> None:
