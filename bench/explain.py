@@ -13,9 +13,10 @@ from lineproof.bench.world import World, seconds_of
 from lineproof.streaming import decode
 from lineproof.streaming.batch import batch_of
 from lineproof.streaming.facts import facts
-from lineproof.streaming.job import CURATED
+from lineproof.streaming.graph import graph_batch_of
+from lineproof.streaming.job import CURATED, GRAPH
 from lineproof.streaming.store import Store
-from lineproof.streaming.tables import archive, records
+from lineproof.streaming.tables import archive, lineage_events, records
 
 ROUNDS = 2
 """The last one counts: in the first, the JVM compiles."""
@@ -30,7 +31,7 @@ class Part:
 
 
 def explain(world: World) -> Iterator[Part]:
-    """Ingest, then all that curate does with one batch. Tables are written one at a time, into empty ones."""
+    """Ingest, then all that curate and graph do with one batch. Tables are written one at a time, into empty ones."""
     topic = world.fill("bench.explain", History().records(world.events))
     parts: list[Part] = []
     for number in range(1, ROUNDS + 1):
@@ -55,9 +56,14 @@ def _round(world: World, topic: str) -> Iterator[Part]:
     began = perf_counter()
     with batch_of(archived, {}) as batch, store.transaction():
         yield Part("keep the facts", max(0.0, perf_counter() - began - finding))
-        yield Part("open facets that are new", _seconds(lambda: _run(batch.sightings)))
         for module in CURATED:
             yield Part(f"write {module.TABLE.name}", _seconds(partial(module.write, batch, store)))
+    began = perf_counter()
+    with graph_batch_of(store.read(lineage_events.TABLE)) as graph_batch, store.transaction():
+        _run(graph_batch.sightings)
+        yield Part("read events, open facets that are new", perf_counter() - began)
+        for module in GRAPH:
+            yield Part(f"write {module.TABLE.name}", _seconds(partial(module.write, graph_batch, store)))
     nothing = world.spark.createDataFrame([], records.TABLE.struct)
     later = Store(world.spark, config.tables, "explain", 1)
     yield Part("of each write: an empty commit", _seconds(lambda: later.append(records.TABLE, nothing)))

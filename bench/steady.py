@@ -16,7 +16,7 @@ from lineproof.bench.world import World
 from lineproof.kafka import client_options
 
 EVENTS_A_SECOND = 1000
-TRIGGER = "1 second"
+TRIGGER = "1s"
 PATIENCE_S = 120
 
 Commit = tuple[float, list[str]]
@@ -28,7 +28,7 @@ def steady(world: World, seconds: int) -> Iterator[Figure]:
     topic = world.fill("bench.steady", ())
     config = world.config(topic, "steady", TRIGGER)
     job = world.job(config)
-    queries = [job.start_ingest(), job.start_curate()]
+    queries = [job.start_ingest(), job.start_curate(), job.start_graph()]
     world.say(f"{EVENTS_A_SECOND} events/s for {seconds} s")
     try:
         sender = threading.Thread(target=_send, args=(world, topic, seconds))

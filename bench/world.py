@@ -52,8 +52,7 @@ class World:
     def config(self, topic: str, tables: str, trigger: str = AVAILABLE_NOW) -> JobConfig:
         """The job's, over one topic, into tables of this name."""
         return replace(
-            job_config(self._over(topic)),
-            trigger=trigger,
+            job_config(self._over(topic).model_copy(update={"trigger": trigger})),
             tables=str(self.directory / tables),
             checkpoints=str(self.directory / f"{tables}.checkpoints"),
         )

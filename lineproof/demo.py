@@ -74,7 +74,8 @@ def demo(settings: Settings) -> bool:
 
             tasks = {
                 "ingest": progress.add_task("Spark: topic to archive", total=None),
-                "curate": progress.add_task("Spark: archive to curated tables", total=None),
+                "curate": progress.add_task("Spark: archive to events and runs", total=None),
+                "graph": progress.add_task("Spark: events to jobs, datasets, edges", total=None),
             }
 
             def report(batch: BatchProgress) -> None:

@@ -91,6 +91,7 @@ def job_config(settings: Settings, recovery: Recovery = NO_RECOVERY) -> job.JobC
         tables=settings.tables_path,
         checkpoints=settings.checkpoints_path,
         trigger=settings.spark_trigger,
+        graph_trigger=settings.spark_graph_trigger,
         max_offsets_per_trigger=settings.max_offsets_per_trigger,
         schema_ids=settings.schema_ids,
         accept_loss=recovery.accept_loss,

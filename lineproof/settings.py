@@ -104,6 +104,7 @@ class Settings(_Section):
         default_factory=dict, description="facets of your own: entity to key to the file of its JSON Schema"
     )
     trigger: str = Field("10s", description="how often the job looks for new events, or available-now")
+    graph_trigger: str = Field("30s", description="how often jobs, datasets and edges are brought up to date")
     max_offsets_per_trigger: int = Field(200_000, ge=1, description="at most so many records in one batch")
     schema_ids: dict[int, int] = Field(
         default_factory=dict, description="schema registry: schema id to envelope version"
@@ -129,6 +130,13 @@ class Settings(_Section):
     def _known_trigger(cls, value: str) -> str:
         if not _TRIGGER.fullmatch(value):
             raise ValueError("must be available-now, or a time such as 500ms, 10s, 5m")
+        return value
+
+    @field_validator("graph_trigger")
+    @classmethod
+    def _a_time(cls, value: str) -> str:
+        if not _spark_time(value):
+            raise ValueError("must be a time such as 500ms, 10s, 5m")
         return value
 
     @field_validator("schema_ids")
@@ -167,8 +175,12 @@ class Settings(_Section):
     @property
     def spark_trigger(self) -> str:
         """The trigger in Spark's words."""
-        match = _TRIGGER.fullmatch(self.trigger)
-        return f"{match['number']} {_UNITS[match['unit']]}" if match and match["unit"] else self.trigger
+        return _spark_time(self.trigger) or self.trigger
+
+    @property
+    def spark_graph_trigger(self) -> str:
+        """The trigger of the graph likewise: a job that ends when it has caught up does so with all of its queries."""
+        return _spark_time(self.graph_trigger) if _spark_time(self.trigger) else self.trigger
 
     def __repr_args__(self) -> Iterable[tuple[str, Any]]:
         """Masked, so that no log and no traceback shows a secret."""
@@ -180,6 +192,12 @@ class Settings(_Section):
         for section in ("kafka", "spark", "lineage"):
             shown[section] = {name: mask(name, value) for name, value in shown[section].items()}
         return shown
+
+
+def _spark_time(trigger: str) -> str:
+    """A time in Spark's words; empty where the trigger is none."""
+    match = _TRIGGER.fullmatch(trigger)
+    return f"{match['number']} {_UNITS[match['unit']]}" if match and match["unit"] else ""
 
 
 def mask(name: str, value: Any) -> Any:

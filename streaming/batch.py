@@ -1,4 +1,4 @@
-"""One micro-batch of archived records, as every table's `write` gets it."""
+"""One micro-batch of archived records, as the tables of events and runs get it."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -9,7 +9,6 @@ from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from lineproof.streaming.facts import facts
-from lineproof.streaming.sightings import sightings
 from lineproof.streaming.store import Range
 
 
@@ -21,8 +20,6 @@ class Batch:
     """The records as they came: read again from the archive by whoever asks."""
     facts: DataFrame
     """What every record is. Kept, because to find out is most of the work."""
-    sightings: DataFrame
-    """Where jobs and datasets were seen, and with which facets. Kept."""
     usable: int
     unusable: int
     certificates: int
@@ -44,13 +41,11 @@ def batch_of(archived: DataFrame, schema_ids: Mapping[int, int]) -> Iterator[Bat
     """Decode the batch once, and look at its size, its range of times, and the offsets it covers."""
     # On disk, which is as fast as memory while the system caches it, and leaves the heap to the folds.
     known = facts(archived, schema_ids).persist(StorageLevel.DISK_ONLY)
-    seen = sightings(events(known)).persist(StorageLevel.MEMORY_AND_DISK)
     try:
         ends = _ends(known)
         yield Batch(
             archived=archived,
             facts=known,
-            sightings=seen,
             usable=ends.usable,
             unusable=ends.unusable,
             certificates=ends.certificates,
@@ -59,7 +54,6 @@ def batch_of(archived: DataFrame, schema_ids: Mapping[int, int]) -> Iterator[Bat
             offsets=F.col("offset").between(*ends.offsets),
         )
     finally:
-        seen.unpersist()
         known.unpersist()
 
 

@@ -29,8 +29,8 @@ RESTORE = (
     "the last record that is archived."
 )
 REBUILD = (
-    "Put the right ones back. Or remove this checkpoint and all tables but `archive`: they are then rebuilt from the "
-    "archive, and nothing is lost."
+    "Put the right ones back. Or remove the checkpoints `curate` and `graph` and all tables but `archive`: they are "
+    "then rebuilt from the archive, and nothing is lost."
 )
 SAME_TIME = (
     "Put back tables and checkpoints of the same time. Or remove all checkpoints and all tables but `archive`, and "

@@ -40,8 +40,9 @@ _CAUSES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     ),
     (
         ("DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE",),
-        "The archive is not the one this checkpoint has read from.",
-        "Point `tables` and `checkpoints` at the pair that belongs together.",
+        "A table is not the one that the checkpoint of the next query has read from.",
+        "Point `tables` and `checkpoints` at the pair that belongs together. Or remove the checkpoints `curate` and "
+        "`graph` and all tables but `archive`: they are rebuilt from it.",
     ),
     (
         ("CONCURRENT_STREAM_LOG_UPDATE", "ConcurrentAppendException", "Multiple streaming queries are"),

@@ -1,6 +1,8 @@
-"""The job: two queries, ingest and curate, in one application.
+"""The job: three queries in one application, each with its checkpoint.
 
-Ingest appends the topic to `archive`, curate folds `archive` into the other tables. Each has its checkpoint.
+Ingest appends the topic to `archive`. Curate folds `archive` into `lineage_events`, `runs` and what else is about
+single events and runs. Graph folds `lineage_events` into jobs, datasets and edges: these hardly change, and cost as
+much to merge as all others, so it is done less often.
 Run it with `lineproof job`, or on a cluster with `spark-submit streaming/job.py --config FILE`.
 """
 
@@ -33,6 +35,7 @@ from lineproof.streaming.checkpoint import (
     transactions,
 )
 from lineproof.streaming.failures import explain, is_data_loss
+from lineproof.streaming.graph import GraphBatch, graph_batch_of
 from lineproof.streaming.position import IngestPosition
 from lineproof.streaming.store import Store, Table
 from lineproof.streaming.tables import (
@@ -49,20 +52,22 @@ from lineproof.streaming.tables import (
 )
 from lineproof.streaming.topic import Topic, ranges
 
-SIDE_BY_SIDE = (lineage_events, runs, datasets, jobs, dataset_schemas, records, certificates, dead_letters)
-AFTERWARDS = (edges,)
-CURATED = (*SIDE_BY_SIDE, *AFTERWARDS)
-"""The modules of the curated tables. `edges` reads what `runs` has become; the others do not look at each other."""
+CURATED = (runs, records, certificates, dead_letters, lineage_events)
+"""What curate writes. `lineage_events` comes last: an event that graph sees there is in `runs` already."""
+GRAPH = (edges, datasets, jobs, dataset_schemas)
+"""What graph writes. `edges` reads `runs`; else none looks at another."""
+DERIVED = (*CURATED, *GRAPH)
+"""The modules of all tables that are made of the archive."""
 
 WRITERS = 3
 """Tables made or written at a time: most of a small MERGE is the driver's, and waits."""
 
 MAX_BATCH_BYTES = "512m"
-"""Of the archive's files, in one batch of curate: about a million events. What a fold keeps has to fit into memory."""
+"""Of files, in one batch of curate or graph: about a million events. What a fold keeps has to fit into memory."""
 
 T = TypeVar("T")
 
-TABLES: tuple[Table, ...] = (archive.TABLE, *(module.TABLE for module in CURATED))
+TABLES: tuple[Table, ...] = (archive.TABLE, *(module.TABLE for module in DERIVED))
 
 AVAILABLE_NOW = "available-now"
 
@@ -77,6 +82,7 @@ class JobConfig:
     tables: str
     checkpoints: str
     trigger: str
+    graph_trigger: str
     max_offsets_per_trigger: int
     schema_ids: Mapping[int, int] = field(default_factory=dict)
     accept_loss: int | None = None
@@ -86,7 +92,7 @@ class JobConfig:
 
 
 class Job:
-    """The two queries over one set of tables."""
+    """The three queries over one set of tables."""
 
     def __init__(self, spark: SparkSession, config: JobConfig) -> None:
         self._spark = spark
@@ -94,6 +100,7 @@ class Job:
         self._store = Store(spark, config.tables)
         self._ingest_checkpoint = f"{config.checkpoints}/ingest"
         self._curate_checkpoint = f"{config.checkpoints}/curate"
+        self._graph_checkpoint = f"{config.checkpoints}/graph"
         self._archived_as = config.topic
 
     def prepare(self) -> None:
@@ -101,13 +108,19 @@ class Job:
         if self._config.restore_checkpoint:
             self._restore_checkpoint()
         self._settle_archive()
-        curate = read_checkpoint(self._spark, self._curate_checkpoint)
-        app_id = _curate_app_id(curate.query_id) if curate.query_id else None
+        checkpoints = [
+            (read_checkpoint(self._spark, path), modules)
+            for path, modules in ((self._curate_checkpoint, CURATED), (self._graph_checkpoint, GRAPH))
+        ]
 
-        def settle(module: ModuleType) -> None:
-            self._settle(module.TABLE, curate, app_id, if_missing=REBUILD, if_other=REBUILD)
+        def settle(one: tuple[Checkpoint, ModuleType]) -> None:
+            checkpoint, module = one
+            app_id = _app_id(checkpoint.query_id) if checkpoint.query_id else None
+            self._settle(module.TABLE, checkpoint, app_id, if_missing=REBUILD, if_other=REBUILD)
 
-        side_by_side(self._spark, settle, CURATED)
+        side_by_side(
+            self._spark, settle, [(checkpoint, module) for checkpoint, modules in checkpoints for module in modules]
+        )
 
     def _settle(
         self, table: Table, checkpoint: Checkpoint, app_id: str | None, *, if_missing: str, if_other: str
@@ -156,16 +169,24 @@ class Job:
             archive.archive(arriving).writeStream.format("delta").option("path", self._store.path(archive.TABLE)),
             "ingest",
             self._ingest_checkpoint,
+            self._config.trigger,
         )
 
     def start_curate(self) -> StreamingQuery:
-        """`archive` to the curated tables."""
-        stream = self._spark.readStream.format("delta").option("maxBytesPerTrigger", MAX_BATCH_BYTES)
-        arrived = stream.load(self._store.path(archive.TABLE))
-        return self._start(arrived.writeStream.foreachBatch(self._curate), "curate", self._curate_checkpoint)
+        """`archive` to the tables of events and runs."""
+        arrived = self._stream(archive.TABLE).writeStream.foreachBatch(self._curate)
+        return self._start(arrived, "curate", self._curate_checkpoint, self._config.trigger)
 
-    def _start(self, writer: DataStreamWriter, name: str, checkpoint: str) -> StreamingQuery:
-        trigger = self._config.trigger
+    def start_graph(self) -> StreamingQuery:
+        """`lineage_events` to the tables of jobs, datasets and edges."""
+        added = self._stream(lineage_events.TABLE).writeStream.foreachBatch(self._graph)
+        return self._start(added, "graph", self._graph_checkpoint, self._config.graph_trigger)
+
+    def _stream(self, table: Table) -> DataFrame:
+        stream = self._spark.readStream.format("delta").option("maxBytesPerTrigger", MAX_BATCH_BYTES)
+        return stream.load(self._store.path(table))
+
+    def _start(self, writer: DataStreamWriter, name: str, checkpoint: str, trigger: str) -> StreamingQuery:
         timed = (
             writer.trigger(availableNow=True) if trigger == AVAILABLE_NOW else writer.trigger(processingTime=trigger)
         )
@@ -173,12 +194,21 @@ class Job:
 
     def _curate(self, arrived: DataFrame, number: int) -> None:
         spark = arrived.sparkSession
-        # Spark writes the query's id before its first batch, and never changes it.
-        query_id = read_checkpoint(spark, self._curate_checkpoint).query_id
-        store = Store(spark, self._config.tables, _curate_app_id(str(query_id)), number)
+        store = self._store_of(spark, self._curate_checkpoint, number)
         with batch_of(arrived, self._config.schema_ids) as batch:
-            write_tables(spark, batch, store)
+            write_curated(spark, batch, store)
             self._publish_dead_letters(batch)
+
+    def _graph(self, added: DataFrame, number: int) -> None:
+        spark = added.sparkSession
+        store = self._store_of(spark, self._graph_checkpoint, number)
+        with graph_batch_of(added) as batch:
+            write_graph(spark, batch, store)
+
+    def _store_of(self, spark: SparkSession, checkpoint: str, number: int) -> Store:
+        # Spark writes the query's id before its first batch, and never changes it.
+        query_id = read_checkpoint(spark, checkpoint).query_id
+        return Store(spark, self._config.tables, _app_id(str(query_id)), number)
 
     def _publish_dead_letters(self, batch: Batch) -> None:
         """After the table, so that a subscriber never sees what SQL does not. At least once."""
@@ -211,11 +241,18 @@ def read_topic(spark: SparkSession, config: JobConfig) -> DataFrame:
     )
 
 
-def write_tables(spark: SparkSession, batch: Batch, store: Store) -> None:
-    """Write the batch to all curated tables. After a failure, what is being written is still brought to its end."""
+def write_curated(spark: SparkSession, batch: Batch, store: Store) -> None:
+    """Write the batch to the tables of events and runs. After a failure, what was begun is brought to its end."""
+    *others, last = CURATED
     with store.transaction():
-        for modules in (SIDE_BY_SIDE, AFTERWARDS):
+        for modules in (others, [last]):
             side_by_side(spark, lambda module: module.write(batch, store), modules)
+
+
+def write_graph(spark: SparkSession, batch: GraphBatch, store: Store) -> None:
+    """Write the batch to the tables of jobs, datasets and edges. Likewise."""
+    with store.transaction():
+        side_by_side(spark, lambda module: module.write(batch, store), GRAPH)
 
 
 def side_by_side(spark: SparkSession, act: Callable[[T], None], ones: Sequence[T]) -> None:
@@ -256,11 +293,11 @@ def run(
         job.settle_topic(look(), config.accept_loss)
         started()
         if config.trigger == AVAILABLE_NOW:
-            for start in (job.start_ingest, job.start_curate):
+            for start in (job.start_ingest, job.start_curate, job.start_graph):
                 queries = [start()]
                 _follow(queries, report, is_stopping)
         else:
-            queries = [job.start_ingest(), job.start_curate()]
+            queries = [job.start_ingest(), job.start_curate(), job.start_graph()]
             _follow(queries, report, is_stopping)
     except (PySparkException, Py4JError) as error:
         if is_data_loss(str(error)):
@@ -290,9 +327,9 @@ def _follow(queries: list[StreamingQuery], report: Callable[[Progress], None], i
                     )
 
 
-def _curate_app_id(query_id: str) -> str:
-    """The id Delta knows curate's writes by: the checkpoint's own, so that another checkpoint's differ."""
-    return f"lineproof-curate-{query_id}"
+def _app_id(query_id: str) -> str:
+    """The id Delta knows a query's writes by: the checkpoint's own, so that another checkpoint's differ."""
+    return f"lineproof-{query_id}"
 
 
 def _with_prefix(kafka: Mapping[str, str]) -> dict[str, str]:

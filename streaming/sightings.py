@@ -9,7 +9,6 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lineproof.streaming.facts import TEST_FACETS
-from lineproof.streaming.tables.archive import COORDINATES
 
 _THING = "namespace STRING, name STRING, facets MAP<STRING, STRING>"
 _FACETS = f"""
@@ -20,10 +19,13 @@ _FACETS = f"""
 """
 
 
-def sightings(events: DataFrame) -> DataFrame:
-    """A row per job and dataset of every telling event: `role` (JOB, INPUT, OUTPUT, DATASET), name and `facets`."""
+def sightings(events: DataFrame, whole: DataFrame) -> DataFrame:
+    """A row per job and dataset of every telling event: `role` (JOB, INPUT, OUTPUT, DATASET), name and `facets`.
+
+    `whole` are the same events with their JSON in `event`.
+    """
     opened = (
-        events.join(F.broadcast(_telling(events)), list(COORDINATES), "left_semi")
+        whole.join(F.broadcast(_telling(events)), "event_id", "left_semi")
         .withColumn("event", F.from_json("event", _FACETS))
         .select("event_id", "event_time", "run_id", "job_namespace", "job_name", F.explode(_things()).alias("thing"))
     )
@@ -31,7 +33,7 @@ def sightings(events: DataFrame) -> DataFrame:
 
 
 def _telling(events: DataFrame) -> DataFrame:
-    """The coordinates of the first and last event with the same facets of the same thing."""
+    """The ids of the first and last event with the same facets of the same thing."""
 
     def of_datasets(role: str, datasets: str) -> Column:
         return F.transform(
@@ -47,8 +49,8 @@ def _telling(events: DataFrame) -> DataFrame:
         of_datasets("INPUT", "inputs"),
         of_datasets("OUTPUT", "outputs"),
     )
-    version = F.struct("event_time", "event_id", *COORDINATES)
-    seen = events.select(F.explode(hashes).alias("hash"), "event_time", "event_id", *COORDINATES)
+    version = F.struct("event_time", "event_id")
+    seen = events.select(F.explode(hashes).alias("hash"), "event_time", "event_id")
     # By times alone first: Spark groups whole versions by sorting all of them, times by hashing.
     times = seen.groupBy("hash").agg(F.min("event_time").alias("first"), F.max("event_time").alias("last"))
     return (
@@ -56,8 +58,7 @@ def _telling(events: DataFrame) -> DataFrame:
         .where(F.col("event_time").isin(F.col("first"), F.col("last")))
         .groupBy("hash")
         .agg(F.min(version).alias("first"), F.max(version).alias("last"))
-        .select(F.explode(F.array("first", "last")).alias("version"))
-        .select(*(f"version.{name}" for name in COORDINATES))
+        .select(F.explode(F.array("first.event_id", "last.event_id")).alias("event_id"))
         .distinct()
     )
 

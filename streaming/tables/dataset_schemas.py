@@ -6,7 +6,7 @@ A schema that comes back is the row it was before: `last_seen` moves on.
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lineproof.streaming.batch import Batch
+from lineproof.streaming.graph import GraphBatch
 from lineproof.streaming.latest_facets import facet_named
 from lineproof.streaming.lattice import EARLIEST, LATEST, Rule, folded
 from lineproof.streaming.store import Store, Table
@@ -54,8 +54,6 @@ def stated(sightings: DataFrame) -> DataFrame:
     )
 
 
-def write(batch: Batch, store: Store) -> None:
+def write(batch: GraphBatch, store: Store) -> None:
     """Merge the batch's schemas into the table."""
-    if batch.usable == 0:
-        return
     store.fold(TABLE, KEY, batch.sightings.select("namespace", "name"), stated(batch.sightings), rows)

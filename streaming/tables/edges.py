@@ -10,7 +10,7 @@ from operator import and_
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lineproof.streaming.batch import Batch
+from lineproof.streaming.graph import GraphBatch
 from lineproof.streaming.latest_facets import facet_named
 from lineproof.streaming.lattice import EARLIEST, LATEST, UNION, Rule, folded
 from lineproof.streaming.store import Store, Table
@@ -56,16 +56,36 @@ _COLUMN_LINEAGE = f"""
 
 
 def edges(of_runs: DataFrame, events: DataFrame, sightings: DataFrame) -> DataFrame:
-    """Rows of `edges` from rows of `runs`, the facts of events (of which job events count), and sightings."""
-    works = ("jobs", "inputs", "outputs", "first_event_at", "last_event_at", "run_id")
-    of_job_events = runs.elements(events.where(F.col("kind") == "JOB")).select(*works)
-    stated = _of_jobs(of_runs.select(*works).unionByName(of_job_events)).unionByName(_of_columns(sightings))
+    """Rows of `edges` from rows of `runs`, events (of which job events count), and sightings."""
+    works = _works(of_runs, F.col("jobs"), F.col("first_event_at"), F.col("last_event_at"))
+    job = F.array(F.struct(F.col("job_namespace").alias("namespace"), F.col("job_name").alias("name")))
+    job_events = events.where(F.col("kind") == "JOB")
+    of_job_events = _works(job_events, job, F.col("event_time"), F.col("event_time"))
+    stated = _of_jobs(works.unionByName(of_job_events)).unionByName(_of_columns(sightings))
     return rows(stated.withColumn("edge_id", F.sha2(F.to_json(F.struct(*_CONNECTS)), 256)))
 
 
 def rows(stated: DataFrame) -> DataFrame:
     """Rows of `edges` from others: any that connect the same are merged."""
     return folded(stated, KEY, RULES).select(*TABLE.columns)
+
+
+def _works(rows: DataFrame, jobs: Column, first: Column, last: Column) -> DataFrame:
+    """What was read and written, by which jobs and when: of rows that are runs or job events."""
+
+    def named(datasets: str) -> Column:
+        return F.transform(
+            F.coalesce(F.col(datasets), F.array()),
+            lambda one: F.struct(one["namespace"].alias("namespace"), one["name"].alias("name")),
+        )
+
+    return rows.select(
+        jobs.alias("jobs"),
+        named("inputs").alias("inputs"),
+        named("outputs").alias("outputs"),
+        first.alias("first_seen_at"),
+        F.struct(last.alias("event_time"), F.col("run_id")).alias("last_seen"),
+    )
 
 
 def _of_jobs(works: DataFrame) -> DataFrame:
@@ -90,18 +110,10 @@ def _of_jobs(works: DataFrame) -> DataFrame:
 
 def _alike(works: DataFrame) -> DataFrame:
     """One row for all works with the same names: few, however many runs there are."""
-
-    def named(datasets: str) -> Column:
-        return F.transform(
-            datasets, lambda one: F.struct(one["namespace"].alias("namespace"), one["name"].alias("name"))
-        )
-
     names = ("jobs", "inputs", "outputs")
-    last_seen = F.struct(F.col("last_event_at").alias("event_time"), "run_id")
-    return (
-        works.withColumns({"inputs": named("inputs"), "outputs": named("outputs")})
-        .groupBy(F.xxhash64(*names), *names)  # by its hash first, because Spark sorts to group
-        .agg(F.min("first_event_at").alias("first_seen_at"), F.max(last_seen).alias("last_seen"))
+    # By its hash first, because Spark sorts to group.
+    return works.groupBy(F.xxhash64(*names), *names).agg(
+        F.min("first_seen_at").alias("first_seen_at"), F.max("last_seen").alias("last_seen")
     )
 
 
@@ -140,21 +152,17 @@ def _of_columns(sightings: DataFrame) -> DataFrame:
     )
 
 
-def write(batch: Batch, store: Store) -> None:
+def write(batch: GraphBatch, store: Store) -> None:
     """Merge the batch's edges into the table.
 
     A run's inputs and outputs may come with different events. So its edges are made of all that `runs` knows by now,
     which only grows.
     """
-    if batch.usable == 0:
-        return
     touched = batch.events.where(F.col("kind") == "RUN").select("run_id")
     of_runs = store.rows_of(runs.TABLE, touched, batch.run_ids)
-    new = edges(of_runs, batch.events, batch.sightings).persist()
-    try:
-        store.fold(TABLE, ["edge_id"], new.select("edge_id"), new, rows)
-    finally:
-        new.unpersist()
+    # Not persisted: curate writes to `runs` meanwhile, and what Spark keeps of a table it reads anew after each write.
+    new = edges(of_runs, batch.events, batch.sightings).localCheckpoint()
+    store.fold(TABLE, ["edge_id"], new.select("edge_id"), new, rows)
 
 
 def _edge(

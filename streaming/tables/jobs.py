@@ -3,7 +3,7 @@
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lineproof.streaming.batch import Batch
+from lineproof.streaming.graph import GraphBatch
 from lineproof.streaming.latest_facets import FACETS, KEY, OWNERS, RULES, TAGS, described, live, with_latest_facets
 from lineproof.streaming.lattice import folded
 from lineproof.streaming.store import Store, Table
@@ -59,9 +59,7 @@ def _derived() -> dict[str, Column]:
     }
 
 
-def write(batch: Batch, store: Store) -> None:
+def write(batch: GraphBatch, store: Store) -> None:
     """Merge the batch's jobs into the table."""
-    if batch.usable == 0:
-        return
     seen = with_latest_facets(batch.sightings.where(F.col("role") == "JOB"))
     store.fold(TABLE, KEY, batch.sightings.select(*KEY), seen, rows)

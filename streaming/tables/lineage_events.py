@@ -4,14 +4,14 @@ An event is its payload: two records with the same bytes have the same `event_id
 column is a function of the payload, so that it does not matter which copy came first.
 """
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from lineproof.streaming.batch import Batch
 from lineproof.streaming.store import Store, Table
 from lineproof.streaming.tables.archive import COORDINATES
 
-_DATASETS = "ARRAY<STRUCT<namespace: STRING, name: STRING, row_count: BIGINT, size: BIGINT>>"
+_DATASETS = "ARRAY<STRUCT<namespace: STRING, name: STRING, row_count: BIGINT, size: BIGINT, facets_hash: BIGINT>>"
 
 TABLE = Table(
     name="lineage_events",
@@ -28,25 +28,16 @@ TABLE = Table(
         "job_name STRING COMMENT 'null for a dataset event'",
         "dataset_namespace STRING COMMENT 'of a dataset event'",
         "dataset_name STRING COMMENT 'of a dataset event'",
-        f"inputs {_DATASETS} COMMENT 'the datasets it reads, with their statistics'",
-        f"outputs {_DATASETS} COMMENT 'the datasets it writes, with their statistics'",
+        "job_facets_hash BIGINT COMMENT 'changes with the facets of the job'",
+        "dataset_facets_hash BIGINT COMMENT 'of a dataset event, likewise'",
+        f"inputs {_DATASETS} COMMENT 'the datasets it reads, with their statistics, and a hash of their facets'",
+        f"outputs {_DATASETS} COMMENT 'the datasets it writes, likewise'",
         "producer STRING COMMENT 'URI of the code that made the event'",
         "schema_url STRING COMMENT 'the version of OpenLineage it is written in'",
         "error_message STRING COMMENT 'facet errorMessage'",
         "event STRING COMMENT 'the OpenLineage JSON as its producer wrote it'",
     ),
 )
-
-
-def lineage_events(events: DataFrame) -> DataFrame:
-    """Rows of `lineage_events` from the facts of events."""
-
-    def plain(one: Column) -> Column:
-        return F.struct(*(one[name].alias(name) for name in ("namespace", "name", "row_count", "size")))
-
-    return events.withColumns(
-        {"inputs": F.transform("inputs", plain), "outputs": F.transform("outputs", plain)}
-    ).select(*TABLE.columns)
 
 
 def write(batch: Batch, store: Store) -> None:
@@ -62,4 +53,4 @@ def write(batch: Batch, store: Store) -> None:
     in_order = Window.partitionBy("event_id").orderBy(*(F.col(name).asc_nulls_first() for name in COORDINATES))
     superfluous = copies.withColumn("copy", F.row_number().over(in_order)).where("copy > 1").select(*COORDINATES)
     new = batch.events.join(F.broadcast(superfluous), list(COORDINATES), "left_anti")
-    store.append(TABLE, lineage_events(new))
+    store.append(TABLE, new.select(*TABLE.columns))

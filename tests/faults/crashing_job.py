@@ -25,13 +25,18 @@ from lineproof.streaming.tables import archive
 AT_RANDOM = "at-random-"
 """Followed by a number of seconds: so long after the job has started."""
 
-Curate = Callable[[DataFrame, int], None]
+Act = Callable[[DataFrame, int], None]
 
 
 def points() -> list[str]:
     """Every commit point of a batch, from the topic to the last checkpoint."""
-    committed = [archive.TABLE.name, "ingest", *(module.TABLE.name for module in job.CURATED), "curate"]
+    committed = [archive.TABLE.name, "ingest", *_committed_by("curate"), *_committed_by("graph")]
     return [f"{when}-{what}" for what in committed for when in ("before", "after")]
+
+
+def _committed_by(query: str) -> list[str]:
+    modules = {"curate": job.CURATED, "graph": job.GRAPH}[query]
+    return [*(module.TABLE.name for module in modules), query]
 
 
 def die() -> None:
@@ -47,20 +52,21 @@ class Strike:
         self._only_new = which == "new"
         self._checkpoints = Path(settings.checkpoints_path)
         self._archive_log = Path(settings.tables_path, archive.TABLE.name, "_delta_log")
+        self._query = "graph" if point.split("-", 1)[1] in _committed_by("graph") else "curate"
         self._batch = -1
         self._planned_before = -1
 
     def arm(self) -> None:
         """Stand between the job and what it writes by Python."""
-        for module in job.CURATED:
+        for module in job.DERIVED:
             module.write = self._around(module.write, module.TABLE.name)  # type: ignore[attr-defined]
         for_each = DataStreamWriter.foreachBatch
 
-        def for_each_batch(writer: DataStreamWriter, curate: Curate) -> DataStreamWriter:
-            def counted(facts: DataFrame, number: int) -> None:
+        def for_each_batch(writer: DataStreamWriter, act: Act) -> DataStreamWriter:
+            def counted(rows: DataFrame, number: int) -> None:
                 self._batch = number
-                curate(facts, number)
-                self._pass("before-curate")
+                act(rows, number)
+                self._pass(f"before-{act.__name__.strip('_')}")
 
             return for_each(writer, counted)
 
@@ -68,15 +74,16 @@ class Strike:
 
     def started(self) -> None:
         """Watch for what the JVM writes, now that the tables are made."""
-        planned = self._checkpoints / "curate" / "offsets"
+        planned = self._checkpoints / self._query / "offsets"
         self._planned_before = max((int(name) for name in _names(planned) if name.isdigit()), default=-1)
-        ingest, curate = self._checkpoints / "ingest", self._checkpoints / "curate"
+        ingest, curate, graph = (self._checkpoints / name for name in ("ingest", "curate", "graph"))
         moments = {
             "before-archive": (ingest / "offsets", r"\d+"),  # planned, nothing written
             "after-archive": (self._archive_log, r"\d+\.json"),
             "before-ingest": (ingest / "commits", r".*"),  # its draft, or the file itself if that was not seen
             "after-ingest": (ingest / "commits", r"\d+"),
             "after-curate": (curate / "commits", r"\d+"),
+            "after-graph": (graph / "commits", r"\d+"),
         }
         if self._point in moments:
             directory, pattern = moments[self._point]

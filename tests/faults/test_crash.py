@@ -76,11 +76,12 @@ def strikes() -> Iterator[tuple[str, str]]:
 
 def left(settings: Settings) -> str:
     """What the kill has left behind: how far each query had planned, written and finished."""
-    ingest, curate = (Path(settings.checkpoints_path, query) for query in ("ingest", "curate"))
+    ingest, curate, graph = (Path(settings.checkpoints_path, query) for query in ("ingest", "curate", "graph"))
     archived = DeltaTable(f"{settings.tables_path}/archive").history(1)[0]["version"] - 1
     return (
         f"ingest planned {_last(ingest / 'offsets')}, archived {archived}, finished {_last(ingest / 'commits')}; "
-        f"curate planned {_last(curate / 'offsets')}, finished {_last(curate / 'commits')}"
+        f"curate planned {_last(curate / 'offsets')}, finished {_last(curate / 'commits')}; "
+        f"graph planned {_last(graph / 'offsets')}, finished {_last(graph / 'commits')}"
     )
 
 

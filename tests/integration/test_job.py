@@ -107,7 +107,7 @@ def test_checkpoints_that_do_not_belong_are_refused(settings: Settings, run_job:
         shutil.rmtree(checkpoints, ignore_errors=True)
         shutil.copytree(kept, checkpoints)
 
-    for query in ("ingest", "curate"):
+    for query in ("ingest", "curate", "graph"):
         shutil.rmtree(checkpoints / query)
         refused("missing")
         restore()
@@ -123,7 +123,8 @@ def test_checkpoints_that_do_not_belong_are_refused(settings: Settings, run_job:
 
     # The remedy for the curated tables works: without their checkpoint, they are rebuilt from the archive.
     before = snapshot(settings)
-    shutil.rmtree(checkpoints / "curate")
+    for query in ("curate", "graph"):
+        shutil.rmtree(checkpoints / query)
     for name in before:
         shutil.rmtree(f"{settings.tables_path}/{name}")
     run_job(settings)

@@ -18,7 +18,7 @@ from lineproof.producers.transports.memory import MemoryTransport
 from lineproof.sample_noise import Sent, noise
 from lineproof.settings import Settings
 from lineproof.sql import Tables
-from lineproof.streaming.job import CURATED, Progress
+from lineproof.streaming.job import DERIVED, Progress
 
 # To compile queries, and the JVM's code to the utmost, takes longer than to run them over a test's little data.
 SHORT_LIVED = {
@@ -80,7 +80,7 @@ def consumed(settings: Settings, topic: str, count: int) -> list[Any]:
 
 def snapshot(settings: Settings) -> dict[str, list[tuple[Any, ...]]]:
     """The curated tables, in an order of their own."""
-    return {module.TABLE.name: rows(settings, module.TABLE.name) for module in CURATED}
+    return {module.TABLE.name: rows(settings, module.TABLE.name) for module in DERIVED}
 
 
 def rows(settings: Settings, table: str) -> list[tuple[Any, ...]]:

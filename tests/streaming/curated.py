@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import Any
 
+from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
 from lineproof.streaming.batch import batch_of
-from lineproof.streaming.job import TABLES, side_by_side, write_tables
+from lineproof.streaming.graph import graph_batch_of
+from lineproof.streaming.job import TABLES, side_by_side, write_curated, write_graph
 from lineproof.streaming.store import Store
-from lineproof.streaming.tables import archive
+from lineproof.streaming.tables import archive, lineage_events
 from lineproof.streaming.views import for_spark, named_in
 from tests.streaming.records import records
 
@@ -17,20 +19,39 @@ Batches = Sequence[Sequence[bytes | None]]
 
 
 def curated(spark: SparkSession, root: str, batches: Batches, repeated: int | None = None) -> Store:
-    """Tables fed batch by batch, as curate does it; one of them twice, as after a crash before its checkpoint."""
+    """Tables fed batch by batch, as the job does it; one of them twice, as after a crash before its checkpoint.
+
+    The graph is brought up to date after every second batch, and after the last.
+    """
     store = Store(spark, root)
     side_by_side(spark, store.create, TABLES)
     offset = 0
+    in_graph = _version(store)
     for number, values in enumerate(batches):
         arrived = archive.archive(records(spark, values, offset))
         Store(spark, root, "ingest", number).append(archive.TABLE, arrived)
         in_archive = store.read(archive.TABLE).where(f"offset >= {offset}")
         offset += len(values)
-        written = Store(spark, root, "curate", number)
         for _ in range(2 if number == repeated else 1):
             with batch_of(in_archive, {}) as batch:
-                write_tables(spark, batch, written)
+                write_curated(spark, batch, Store(spark, root, "curate", number))
+            if number % 2 or number == len(batches) - 1:
+                with graph_batch_of(_added_since(in_graph, store)) as graph_batch:
+                    write_graph(spark, graph_batch, Store(spark, root, "graph", number))
+        if number % 2:
+            in_graph = _version(store)
     return store
+
+
+def _version(store: Store) -> int:
+    return int(DeltaTable(store.path(lineage_events.TABLE)).version())
+
+
+def _added_since(version: int, store: Store) -> DataFrame:
+    events = store.read(lineage_events.TABLE)
+    path = store.path(lineage_events.TABLE)
+    known = events.sparkSession.read.format("delta").option("versionAsOf", version).load(path)
+    return events.join(known.select("event_id"), "event_id", "left_anti")
 
 
 def asked(spark: SparkSession, store: Store, query: str) -> DataFrame:

@@ -70,7 +70,7 @@ def test_the_fold_of_one_batch_is_the_models(spark: SparkSession, seed: int) -> 
     """With the one above, over 1,000 histories."""
     arrived = arrival(seed, runs=900)
     known = events(facts(records(spark, arrived.arrived), {})).persist()
-    seen = sightings(known).persist()
+    seen = sightings(known, known).persist()
     of_runs = runs.runs(known)
     tables = (jobs.jobs(seen), datasets.datasets(seen), dataset_schemas.dataset_schemas(seen))
     assert_tables(arrived.sent, of_runs, *tables, edges.edges(of_runs, known, seen))

@@ -1,0 +1,37 @@
+"""One micro-batch of new events, as the tables of jobs, datasets and edges get it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lineproof.streaming.sightings import sightings
+from lineproof.streaming.store import Range
+
+
+@dataclass(frozen=True)
+class GraphBatch:
+    """Rows that are new in `lineage_events`, and what they show of jobs and datasets."""
+
+    events: DataFrame
+    """Without their JSON. Kept."""
+    sightings: DataFrame
+    """Where jobs and datasets were seen, and with which facets. Kept."""
+    run_ids: Range
+    """The range of the batch's runs: narrow where their ids are UUIDv7, which begin with the time."""
+
+
+@contextmanager
+def graph_batch_of(added: DataFrame) -> Iterator[GraphBatch]:
+    """Look at the events once without their JSON, and open those that tell something new."""
+    events = added.drop("event").persist(StorageLevel.DISK_ONLY)
+    seen = sightings(events, added).persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        [ends] = events.agg(F.min("run_id"), F.max("run_id")).collect()
+        yield GraphBatch(events, seen, Range("run_id", *ends))
+    finally:
+        seen.unpersist()
+        events.unpersist()
