@@ -24,8 +24,8 @@ test-cluster: setup ## Run the job on a Spark master with two workers (minutes o
 faults: setup ## Kill job, brokers and services, 50 jobs and more (FAULT_EVENTS=5000 FAULT_KILLS=3: in short)
 	@$(BIN)/pytest -m faults
 
-bench: setup ## Measure the job against a plain copy from Kafka to Delta (EVENTS=100000: in short)
-	@$(BIN)/lineproof bench --events $(EVENTS)
+bench: setup ## Measure the job against a plain copy from Kafka to Delta, into docs/benchmark.* (EVENTS=100000: in short)
+	@$(BIN)/lineproof bench --events $(EVENTS) --table docs/benchmark.md --json docs/benchmark.json
 
 bench-emit: setup ## What one emission costs its caller, with the broker up, stopped and killed
 	@$(BIN)/python bench/emit.py

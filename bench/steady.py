@@ -16,7 +16,7 @@ from lineproof.bench.world import World
 from lineproof.kafka import client_options
 
 EVENTS_A_SECOND = 1000
-TRIGGER = "1s"
+TRIGGER = "2s"
 PATIENCE_S = 120
 
 Commit = tuple[float, list[str]]

@@ -169,6 +169,7 @@ def status(config: ConfigOption = None, set_: SetOption = None, output: OutputOp
 def bench(
     events: Annotated[int, typer.Option(min=1000, help="How many records each topic has.")] = 1_000_000,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures here, too.")] = None,
+    table_file: Annotated[Path | None, typer.Option("--table", help="And as a Markdown table here.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show where the time of one batch goes, instead.")] = False,
     config: ConfigOption = None,
     set_: SetOption = None,
@@ -182,8 +183,11 @@ def bench(
     """
     from lineproof.bench import run
 
-    measure = run.explain if explain else run.bench
-    measure(load(config, set_ or ()), events, json_file)
+    settings = load(config, set_ or ())
+    if explain:
+        run.explain(settings, events, json_file)
+    else:
+        run.bench(settings, events, json_file, table_file)
 
 
 @app.command()

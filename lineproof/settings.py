@@ -104,7 +104,7 @@ class Settings(_Section):
         default_factory=dict, description="facets of your own: entity to key to the file of its JSON Schema"
     )
     trigger: str = Field("10s", description="how often the job looks for new events, or available-now")
-    graph_trigger: str = Field("30s", description="how often jobs, datasets and edges are brought up to date")
+    graph_trigger: str = Field("1m", description="how often jobs, datasets and edges are brought up to date")
     max_offsets_per_trigger: int = Field(200_000, ge=1, description="at most so many records in one batch")
     schema_ids: dict[int, int] = Field(
         default_factory=dict, description="schema registry: schema id to envelope version"

@@ -31,6 +31,11 @@ class Batch:
     """Whether `offset` lies within the batch's own range: likewise."""
 
     @property
+    def is_empty(self) -> bool:
+        """Whether the stream brought nothing, as it does at its very beginning."""
+        return self.usable + self.unusable == 0
+
+    @property
     def events(self) -> DataFrame:
         """The facts of the records that are events."""
         return events(self.facts)

@@ -22,6 +22,7 @@ class GraphBatch:
     """Where jobs and datasets were seen, and with which facets. Kept."""
     run_ids: Range
     """The range of the batch's runs: narrow where their ids are UUIDv7, which begin with the time."""
+    is_empty: bool
 
 
 @contextmanager
@@ -30,8 +31,8 @@ def graph_batch_of(added: DataFrame) -> Iterator[GraphBatch]:
     events = added.drop("event").persist(StorageLevel.DISK_ONLY)
     seen = sightings(events, added).persist(StorageLevel.MEMORY_AND_DISK)
     try:
-        [ends] = events.agg(F.min("run_id"), F.max("run_id")).collect()
-        yield GraphBatch(events, seen, Range("run_id", *ends))
+        [(first, last, count)] = events.agg(F.min("run_id"), F.max("run_id"), F.count("*")).collect()
+        yield GraphBatch(events, seen, Range("run_id", first, last), is_empty=count == 0)
     finally:
         seen.unpersist()
         events.unpersist()

@@ -187,6 +187,7 @@ class Job:
         return stream.load(self._store.path(table))
 
     def _start(self, writer: DataStreamWriter, name: str, checkpoint: str, trigger: str) -> StreamingQuery:
+        self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", name)
         timed = (
             writer.trigger(availableNow=True) if trigger == AVAILABLE_NOW else writer.trigger(processingTime=trigger)
         )
@@ -196,14 +197,16 @@ class Job:
         spark = arrived.sparkSession
         store = self._store_of(spark, self._curate_checkpoint, number)
         with batch_of(arrived, self._config.schema_ids) as batch:
-            write_curated(spark, batch, store)
-            self._publish_dead_letters(batch)
+            if not batch.is_empty:
+                write_curated(spark, batch, store)
+                self._publish_dead_letters(batch)
 
     def _graph(self, added: DataFrame, number: int) -> None:
         spark = added.sparkSession
         store = self._store_of(spark, self._graph_checkpoint, number)
         with graph_batch_of(added) as batch:
-            write_graph(spark, batch, store)
+            if not batch.is_empty:
+                write_graph(spark, batch, store)
 
     def _store_of(self, spark: SparkSession, checkpoint: str, number: int) -> Store:
         # Spark writes the query's id before its first batch, and never changes it.

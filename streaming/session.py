@@ -11,6 +11,8 @@ ALWAYS = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     "spark.sql.session.timeZone": "UTC",
+    # Each query has a pool of its own: ingest's small tasks need not wait until a large batch of another is through.
+    "spark.scheduler.mode": "FAIR",
     # The queries of a batch compile to more classes than Spark keeps by default: every batch would compile them anew.
     "spark.sql.codegen.cache.maxEntries": "5000",
     # An event has more facts than the hundred fields from which on Spark would not compile their query as a whole.

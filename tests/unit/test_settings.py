@@ -177,3 +177,10 @@ def test_the_packaged_file_holds_the_defaults() -> None:
 def test_locations_are_absolute_unless_uris() -> None:
     assert Path(Settings().tables_path).is_absolute()
     assert Settings(tables="s3a://bucket/tables").tables_path == "s3a://bucket/tables"
+
+
+def test_the_graph_has_its_own_trigger_unless_the_job_ends_when_it_has_caught_up() -> None:
+    assert Settings(trigger="2s", graph_trigger="5m").spark_graph_trigger == "5 minutes"
+    assert Settings(trigger="available-now", graph_trigger="5m").spark_graph_trigger == "available-now"
+    with pytest.raises(ValueError, match="must be a time"):
+        Settings(graph_trigger="available-now")
