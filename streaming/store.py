@@ -12,6 +12,9 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, StructType
 
+COMMITS_A_CHECKPOINT = "50"
+"""Of a table's log. Delta's ten come every few seconds here, and one takes as long as a small batch itself."""
+
 
 @dataclass(frozen=True)
 class Table:
@@ -83,6 +86,7 @@ class Store:
             builder = builder.clusterBy(*table.cluster_by)
         ranged = ",".join(dict.fromkeys((*table.cluster_by, *table.skip_by)))
         builder = builder.property("delta.dataSkippingStatsColumns", ranged)
+        builder = builder.property("delta.checkpointInterval", COMMITS_A_CHECKPOINT)
         for name, condition in table.constraints.items():
             builder = builder.property(f"delta.constraints.{name}", condition)
         builder.execute()
