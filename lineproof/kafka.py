@@ -138,7 +138,7 @@ class Kafka:
             )
 
     def create_topics(self, names: list[str], partitions: int, replication_factor: int) -> list[str]:
-        """Create those topics that are not there; return their names."""
+        """Create those topics that are not there, and wait until they are; return their names."""
         there = self.topics()
         new = [
             NewTopic(name, partitions, replication_factor, config={"max.message.bytes": str(MAX_RECORD_BYTES)})
@@ -155,7 +155,14 @@ class Kafka:
                     raise KafkaUnavailable(
                         f"The topic {name} cannot be created: {error.args[0].str()}", "Create it by hand."
                     ) from error
+        self._await_topics({topic.topic for topic in new})
         return [topic.topic for topic in new]
+
+    def _await_topics(self, names: set[str], timeout_s: float = 10) -> None:
+        """A broker learns of a new topic a moment after the controller has made it."""
+        deadline = time.monotonic() + timeout_s
+        while not names <= self.topics().keys() and time.monotonic() < deadline:
+            time.sleep(0.05)
 
     def _explained(self, error: KafkaException) -> KafkaUnavailable:
         codes = {cause.code() for cause in self._errors}
