@@ -15,6 +15,14 @@ class Figure:
     limit: float = 0.0
     share: float | None = None
     is_upper_limit: bool = False
+    is_more: bool = False
+    """Whether it was given up at this value."""
+
+    @property
+    def measured(self) -> str:
+        """The value with its unit, for people."""
+        value = f"{self.value:,.0f}" if self.value >= 100 else f"{self.value:.2g}"
+        return f"{'more than ' if self.is_more else ''}{value} {self.unit}"
 
     @property
     def is_reached(self) -> bool | None:

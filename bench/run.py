@@ -30,7 +30,7 @@ def bench(settings: Settings, events: int, json_file: Path | None, table_file: P
     figures: list[Figure] = []
     with world(settings, events, say) as place:
         for figure in _all(place):
-            say(f"{figure.benchmark}: {_measured(figure)}")
+            say(f"{figure.benchmark}: {figure.measured}")
             figures.append(figure)
             _write(json_file, [{**asdict(figure), "is_reached": figure.is_reached} for figure in figures])
     rows = [_row(figure) for figure in figures]
@@ -71,14 +71,10 @@ def _all(place: World) -> Iterator[Figure]:
     yield from growth(place, place.events * EVENTS_BEFORE_GROWTH)
 
 
-def _measured(figure: Figure) -> str:
-    return f"{figure.value:,.0f} {figure.unit}" if figure.value >= 100 else f"{figure.value:.2g} {figure.unit}"
-
-
 def _row(figure: Figure) -> tuple[object, ...]:
     return (
         figure.benchmark,
-        _measured(figure),
+        figure.measured,
         "" if figure.share is None else f"{figure.share:.2f}",
         figure.goal,
         {None: "", True: "yes", False: "NO"}[figure.is_reached],

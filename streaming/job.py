@@ -52,8 +52,8 @@ from lineproof.streaming.tables import (
 )
 from lineproof.streaming.topic import Topic, ranges
 
-CURATED = (runs, records, certificates, dead_letters, lineage_events)
-"""What curate writes. `lineage_events` comes last: an event that graph sees there is in `runs` already."""
+CURATED = (runs, lineage_events, records, certificates, dead_letters)
+"""What curate writes. `runs` comes first: an event that graph sees in `lineage_events` is there already."""
 GRAPH = (edges, datasets, jobs, dataset_schemas)
 """What graph writes. `edges` reads `runs`; else none looks at another."""
 DERIVED = (*CURATED, *GRAPH)
@@ -246,9 +246,9 @@ def read_topic(spark: SparkSession, config: JobConfig) -> DataFrame:
 
 def write_curated(spark: SparkSession, batch: Batch, store: Store) -> None:
     """Write the batch to the tables of events and runs. After a failure, what was begun is brought to its end."""
-    *others, last = CURATED
+    first, *others = CURATED
     with store.transaction():
-        for modules in (others, [last]):
+        for modules in ([first], others):
             side_by_side(spark, lambda module: module.write(batch, store), modules)
 
 

@@ -55,8 +55,14 @@ def latest_by(*key: str) -> Rule:
     return Elements(lambda ordered: _last_of_each(key, ordered))
 
 
+IS_KNOWN = "is_known"
+"""Tells a row that a table has from one that is new. What is merged of both is known."""
+
+
 def folded(rows: DataFrame, key: Sequence[str], rules: Mapping[str, Rule]) -> DataFrame:
     """A row per key: every other column merged by its rule."""
+    if IS_KNOWN in rows.columns:
+        rules = {**rules, IS_KNOWN: LATEST}
     values = [rule.merge(F.col(name)).alias(name) for name, rule in rules.items() if isinstance(rule, OneValue)]
     arrays = {name: rule for name, rule in rules.items() if isinstance(rule, Elements)}
     if not arrays:

@@ -39,7 +39,7 @@ def dataset_schemas(sightings: DataFrame) -> DataFrame:
 
 def rows(stated: DataFrame) -> DataFrame:
     """Rows of `dataset_schemas` from others: any of the same schema are merged."""
-    return folded(stated, KEY, RULES).withColumn("fields", F.from_json("fields_json", FIELDS)).select(*TABLE.columns)
+    return folded(stated, KEY, RULES).withColumn("fields", F.from_json("fields_json", FIELDS))
 
 
 def stated(sightings: DataFrame) -> DataFrame:

@@ -46,7 +46,7 @@ def datasets(sightings: DataFrame) -> DataFrame:
 
 def rows(seen: DataFrame) -> DataFrame:
     """Rows of `datasets` from others: any that have the same name are merged."""
-    return folded(seen, KEY, RULES).withColumns(_derived()).select(*TABLE.columns)
+    return folded(seen, KEY, RULES).withColumns(_derived())
 
 
 def _derived() -> dict[str, Column]:

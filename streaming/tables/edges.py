@@ -67,7 +67,7 @@ def edges(of_runs: DataFrame, events: DataFrame, sightings: DataFrame) -> DataFr
 
 def rows(stated: DataFrame) -> DataFrame:
     """Rows of `edges` from others: any that connect the same are merged."""
-    return folded(stated, KEY, RULES).select(*TABLE.columns)
+    return folded(stated, KEY, RULES)
 
 
 def _works(rows: DataFrame, jobs: Column, first: Column, last: Column) -> DataFrame:

@@ -39,7 +39,7 @@ def jobs(sightings: DataFrame) -> DataFrame:
 
 def rows(seen: DataFrame) -> DataFrame:
     """Rows of `jobs` from others: any that have the same name are merged."""
-    return folded(seen, KEY, RULES).withColumns(_derived()).select(*TABLE.columns)
+    return folded(seen, KEY, RULES).withColumns(_derived())
 
 
 def _derived() -> dict[str, Column]:

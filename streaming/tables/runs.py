@@ -99,7 +99,7 @@ def runs(events: DataFrame) -> DataFrame:
 
 def rows(elements: DataFrame) -> DataFrame:
     """Rows of `runs` from others, or from events as such: any that belong to the same run are merged."""
-    return folded(elements, ["run_id"], RULES).withColumns(_derived()).select(*TABLE.columns)
+    return folded(elements, ["run_id"], RULES).withColumns(_derived())
 
 
 def _derived() -> dict[str, Column]:

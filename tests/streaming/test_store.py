@@ -1,4 +1,4 @@
-"""Tables as Delta keeps them: comments, constraints, clustering, and columns that a later release adds."""
+"""Tables as Delta keeps them: comments, constraints, clustering, columns that a later release adds, files."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +8,7 @@ from delta.tables import DeltaTable
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
+from lineproof.streaming.lattice import LATEST, folded
 from lineproof.streaming.store import Store, Table
 
 OLDER = Table(
@@ -21,6 +22,8 @@ NEWER = replace(
     OLDER,
     schema=(*OLDER.schema[:2], "parts ARRAY<STRUCT<name: STRING, weight: INT>>", "colour STRING COMMENT 'of its skin'"),
 )
+
+LARGEST = {"size": LATEST, "parts": LATEST}
 
 
 def test_a_later_release_adds_columns_without_a_rewrite(spark: SparkSession, tmp_path: Path) -> None:
@@ -53,3 +56,23 @@ def test_a_row_that_breaks_a_constraint_is_not_written(spark: SparkSession, tmp_
     with pytest.raises(Py4JJavaError, match=r"DELTA_(NOT_NULL|VIOLATE)"):
         store.append(OLDER, spark.sql(f"SELECT {row}, CAST(NULL AS ARRAY<STRUCT<name: STRING>>) AS parts"))
     assert store.read(OLDER).count() == 0
+
+
+def test_only_the_files_of_rows_that_changed_are_rewritten(spark: SparkSession, tmp_path: Path) -> None:
+    def fold(number: int, sizes: dict[str, int]) -> set[str]:
+        new = spark.createDataFrame([(name, size, None) for name, size in sizes.items()], OLDER.struct)
+        store = Store(spark, str(tmp_path), "tests", number)
+        with store.transaction():
+            store.fold(OLDER, ["name"], new.select("name"), new, lambda rows: folded(rows, ["name"], LARGEST))
+        return set(store.read(OLDER).inputFiles())
+
+    Store(spark, str(tmp_path)).create(OLDER)
+    first = fold(0, {"a": 1, "b": 1})
+    second = fold(1, {"c": 1, "d": 1})
+    assert first < second
+    third = fold(2, {"a": 2, "e": 1})
+    assert second & third == second - first, "the file of c and d stays, the one of a and b does not"
+    assert fold(3, {"a": 1, "b": 1, "c": 1}) == third, "nothing was new"
+    assert fold(2, {"a": 9, "f": 9}) == third, "a batch that was written before is not written again"
+    sizes = {row.name: row.size for row in Store(spark, str(tmp_path)).read(OLDER).collect()}
+    assert sizes == {"a": 2, "b": 1, "c": 1, "d": 1, "e": 1}
