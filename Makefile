@@ -43,7 +43,7 @@ types: .venv/package.stamp ## Check the types
 
 lock: ## Choose the versions in conf/requirements.lock anew
 	@$(PYTHON) -m venv --clear build/uv && build/uv/bin/pip install --quiet uv
-	@echo 'setuptools>=77' | build/uv/bin/uv pip compile --quiet --upgrade pyproject.toml - --extra streaming --extra dev \
+	@echo 'setuptools>=77' | build/uv/bin/uv pip compile --quiet --upgrade pyproject.toml - --extra streaming --extra quality --extra dev \
 	    --universal --python-version 3.10 --no-emit-index-url --no-header --output-file conf/requirements.lock
 
 clean: ## Remove all that make made; your data in .lineproof stays

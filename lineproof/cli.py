@@ -27,9 +27,14 @@ pipelines = typer.Typer(
     help="The twelve reference pipelines, which emit lineage as a service would.", no_args_is_help=True
 )
 app.add_typer(pipelines, name="pipelines")
+quality = typer.Typer(help="Tests of datasets, by Great Expectations, whose results are lineage.", no_args_is_help=True)
+app.add_typer(quality, name="quality")
 
-STREAMING = {"pyspark", "delta", "duckdb", "deltalake", "pyarrow", "py4j"}
-"""What the emitter's users need not install."""
+EXTRAS = {
+    **dict.fromkeys(("pyspark", "delta", "duckdb", "deltalake", "pyarrow", "py4j"), "streaming"),
+    "great_expectations": "streaming,quality",
+}
+"""What the emitter's users need not install, and where it comes from."""
 
 ConfigOption = Annotated[
     Path | None,
@@ -71,10 +76,11 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         app(arguments, standalone_mode=True)
     except ModuleNotFoundError as error:
-        if str(error.name).partition(".")[0] not in STREAMING:
+        extras = EXTRAS.get(str(error.name).partition(".")[0])
+        if extras is None:
             raise
         err.print(f"[bold red]Error:[/] This command needs {error.name}, which is not installed.")
-        err.print("Run: pip install 'lineproof[streaming]'", markup=False)
+        err.print(f"Run: pip install 'lineproof[{extras}]'", markup=False)
         sys.exit(1)
     except LineproofError as error:
         if is_verbose:
@@ -381,6 +387,37 @@ def run_pipelines(
     show(columns, [[o.name, o.run_id, o.state, o.records, round(o.seconds, 2), o.error] for o in outcomes], output)
     if not fail_rate and any(outcome.state != "COMPLETE" for outcome in outcomes):
         raise typer.Exit(1)
+
+
+@quality.command("run")
+def run_quality(
+    suites: Annotated[list[str] | None, typer.Argument(metavar="[SUITE…]", help="Which; all by default.")] = None,
+    config: ConfigOption = None,
+    set_: SetOption = None,
+    output: OutputOption = Format.TABLE,
+) -> None:
+    """Run suites of expectations, ours and those in `conf/suites`, and emit what they find as lineage.
+
+    Exit code 3 says that something is not as expected, or that a suite could not be run.
+
+    [bold]Example:[/] lineproof quality run runs edges
+    """
+    from lineproof.quality_run import Outcome, run
+
+    def report(outcome: Outcome) -> None:
+        met = sum(result.success for result in outcome.results)
+        err.print(escape(f"{outcome.suite}: {outcome.error or f'{met} of {len(outcome.results)} as expected'}"))
+
+    outcomes = run(load(config, set_ or ()), suites or (), report)
+    columns = ["suite", "expectation", "column", "success", "expected", "observed", "unexpected", "error"]
+    rows = [
+        [one.suite, r.expectation, r.column, r.success, r.expected, r.observed, r.unexpected_count, r.error]
+        for one in outcomes
+        for r in one.results
+    ]
+    show(columns, rows, output)
+    if not all(outcome.is_sound for outcome in outcomes):
+        raise typer.Exit(3)
 
 
 def _print_progress(batch: Any) -> None:

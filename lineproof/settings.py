@@ -106,6 +106,7 @@ class Settings(_Section):
     trigger: str = Field("10s", description="how often the job looks for new events, or available-now")
     graph_trigger: str = Field("1m", description="how often jobs, datasets and edges are brought up to date")
     max_offsets_per_trigger: int = Field(200_000, ge=1, description="at most so many records in one batch")
+    suites: str = Field("conf/suites", description="directory of your own suites, for `lineproof quality`")
     schema_ids: dict[int, int] = Field(
         default_factory=dict, description="schema registry: schema id to envelope version"
     )

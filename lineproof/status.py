@@ -30,8 +30,10 @@ def status(settings: Settings) -> dict[str, str | int]:
         "tables": settings.tables_path,
     }
     tables = Tables(settings.tables_path)
-    for name, rows, *_ in tables.overview()[1]:
-        report[f"rows of {name}"] = rows
+    counts = {name: rows for name, rows, *_ in tables.overview()[1]}
+    report |= {f"rows of {name}": rows for name, rows in counts.items()}
+    if {"archive", "records"} <= counts.keys():
+        report["records not curated yet"] = counts["archive"] - counts["records"]
     try:
         report["records not archived yet"] = _behind(settings, tables)
     except LineproofError as error:

@@ -23,6 +23,8 @@ class Batch:
     usable: int
     unusable: int
     certificates: int
+    tests: int
+    """Events that state results of tests."""
     event_times: Column
     """Whether `event_time` lies within the batch's own range: lets a table skip files it need not read."""
     run_ids: Range
@@ -31,9 +33,9 @@ class Batch:
     """Whether `offset` lies within the batch's own range: likewise."""
 
     @property
-    def is_empty(self) -> bool:
-        """Whether the stream brought nothing, as it does at its very beginning."""
-        return self.usable + self.unusable == 0
+    def count(self) -> int:
+        """Of the records. None, at the very beginning of a stream."""
+        return self.usable + self.unusable
 
     @property
     def events(self) -> DataFrame:
@@ -54,6 +56,7 @@ def batch_of(archived: DataFrame, schema_ids: Mapping[int, int]) -> Iterator[Bat
             usable=ends.usable,
             unusable=ends.unusable,
             certificates=ends.certificates,
+            tests=ends.tests,
             event_times=F.col("event_time").between(*(F.timestamp_micros(F.lit(time)) for time in ends.times)),
             run_ids=Range("run_id", *ends.run_ids),
             offsets=F.col("offset").between(*ends.offsets),
@@ -79,6 +82,7 @@ def _ends(facts: DataFrame) -> Row:
         F.count_if(is_usable).alias("usable"),
         F.count_if(~is_usable).alias("unusable"),
         F.count_if(is_usable & F.col("certificate").isNotNull()).alias("certificates"),
+        F.count_if(is_usable & F.col("tests").isNotNull()).alias("tests"),
         ends(F.unix_micros("event_time")).alias("times"),
         ends(F.col("run_id")).alias("run_ids"),
         F.array(F.min("offset"), F.max("offset")).alias("offsets"),

@@ -1,6 +1,6 @@
 """From a record's bytes to its facts: the narrow columns every table is made of, taken out of the JSON once."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import reduce
 from operator import and_, or_
 
@@ -19,7 +19,7 @@ _KEPT = (*_SEALED, *_OF_EMITTERS)
 _FACTS = (
     *("kind", "event_type", "event_time", "run_id", "job_namespace", "job_name", "dataset_namespace", "dataset_name"),
     *("job_facets_hash", "dataset_facets_hash", "inputs", "outputs", "producer", "schema_url", "parent", "root"),
-    *("nominal_start_at", "nominal_end_at", "error_message", "ledger", "certificate"),
+    *("nominal_start_at", "nominal_end_at", "error_message", "ledger", "certificate", "tests"),
 )
 
 # Every leaf is text: a number or an object in the wrong place must become a reason, not a null.
@@ -29,7 +29,8 @@ _CERTIFICATE = (
     "invariants STRING, materialityThresholds STRING, timestamp STRING, runId STRING, previousHash STRING, "
     "chainHash STRING"
 )
-TEST_FACETS = ("dataQualityAssertions", "dataQualityMetrics")
+ASSERTIONS = "dataQualityAssertions"
+TEST_FACETS = (ASSERTIONS, "dataQualityMetrics")
 """What is said of a dataset by who tests it: facets of an input that tell more than about its run."""
 
 _IDENTITY = "namespace STRING, name STRING"
@@ -43,6 +44,7 @@ _EVENT = f"""
             parent: STRUCT<{_PARENT}, root: STRUCT<{_PARENT}>>,
             nominalTime: STRUCT<nominalStartTime: STRING, nominalEndTime: STRING>,
             errorMessage: STRUCT<message: STRING>,
+            test: STRING,
             cdme_accountingLedger: STRUCT<{_LEDGER}>,
             `cdme.accountingLedger`: STRUCT<{_LEDGER}>,
             cdme_fidelityCertificate: STRUCT<{_CERTIFICATE}>,
@@ -138,6 +140,7 @@ def _with_facts(records: DataFrame) -> DataFrame:
             "error_message": run_facets["errorMessage"]["message"],
             "ledger": _ledger(_ledger_facet(event)),
             "certificate": _certificate(run_facets),
+            "tests": _tests(event, F.col("text")),
         }
     )
     return found.withColumn("reason", F.coalesce("reason", _unparsable(), _not_an_event()))
@@ -260,6 +263,43 @@ def _dataset(dataset: Column, statistics: Column, facets: list[Column]) -> Colum
 def _hash(*facets: Column) -> Column:
     """Tells facets that were seen before from new ones without keeping their text."""
     return F.when(F.coalesce(*facets).isNotNull(), F.xxhash64(*facets))
+
+
+def _tests(event: Column, text: Column) -> Column:
+    """What the event says of tests: a JSON list for each facet that has some, with the dataset it is about.
+
+    Null where there are none, which is told without looking for them.
+    """
+
+    def of_dataset(dataset: Column, *facets: Column) -> Column:
+        return F.transform(
+            F.array(F.get_json_object(dataset["facets"], f"$.{ASSERTIONS}"), *facets),
+            lambda facet: F.struct(
+                dataset["namespace"].alias("namespace"),
+                dataset["name"].alias("name"),
+                F.get_json_object(facet, "$.assertions").alias("results"),
+            ),
+        )
+
+    def of_datasets(datasets: Column, results: Callable[[Column], Column]) -> Column:
+        return F.flatten(F.coalesce(F.transform(datasets, results), F.array()))
+
+    nobody = F.lit(None).cast("string")
+    of_run = F.array(
+        F.struct(
+            nobody.alias("namespace"),
+            nobody.alias("name"),
+            F.get_json_object(event["run"]["facets"]["test"], "$.tests").alias("results"),
+        )
+    )
+    stated = F.concat(
+        of_run,
+        of_dataset(event["dataset"]),
+        of_datasets(event["inputs"], lambda one: of_dataset(one, one["inputFacets"][ASSERTIONS])),
+        of_datasets(event["outputs"], lambda one: of_dataset(one)),
+    )
+    has_some = text.contains(f'"{ASSERTIONS}"') | event["run"]["facets"]["test"].isNotNull()
+    return F.when(has_some, F.filter(stated, lambda one: one["results"].isNotNull()))
 
 
 def _ledger_facet(event: Column) -> Column:

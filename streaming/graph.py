@@ -22,7 +22,8 @@ class GraphBatch:
     """Where jobs and datasets were seen, and with which facets. Kept."""
     run_ids: Range
     """The range of the batch's runs: narrow where their ids are UUIDv7, which begin with the time."""
-    is_empty: bool
+    count: int
+    """Of the events."""
 
 
 @contextmanager
@@ -32,7 +33,7 @@ def graph_batch_of(added: DataFrame) -> Iterator[GraphBatch]:
     seen = sightings(events, added).persist(StorageLevel.MEMORY_AND_DISK)
     try:
         [(first, last, count)] = events.agg(F.min("run_id"), F.max("run_id"), F.count("*")).collect()
-        yield GraphBatch(events, seen, Range("run_id", first, last), is_empty=count == 0)
+        yield GraphBatch(events, seen, Range("run_id", first, last), count)
     finally:
         seen.unpersist()
         events.unpersist()

@@ -47,12 +47,13 @@ from lineproof.streaming.tables import (
     edges,
     jobs,
     lineage_events,
+    quality_results,
     records,
     runs,
 )
 from lineproof.streaming.topic import Topic, ranges
 
-CURATED = (runs, lineage_events, records, certificates, dead_letters)
+CURATED = (runs, lineage_events, records, certificates, quality_results, dead_letters)
 """What curate writes. `runs` comes first: an event that graph sees in `lineage_events` is there already."""
 GRAPH = (edges, datasets, jobs, dataset_schemas)
 """What graph writes. `edges` reads `runs`; else none looks at another."""
@@ -102,6 +103,8 @@ class Job:
         self._curate_checkpoint = f"{config.checkpoints}/curate"
         self._graph_checkpoint = f"{config.checkpoints}/graph"
         self._archived_as = config.topic
+        self.counted: dict[tuple[str, int], int] = {}
+        """The rows of batches, by query and number. Spark would count those that are looked at twice as two."""
 
     def prepare(self) -> None:
         """Create the tables on the first start; later, refuse what does not belong together."""
@@ -197,7 +200,8 @@ class Job:
         spark = arrived.sparkSession
         store = self._store_of(spark, self._curate_checkpoint, number)
         with batch_of(arrived, self._config.schema_ids) as batch:
-            if not batch.is_empty:
+            self.counted["curate", number] = batch.count
+            if batch.count:
                 write_curated(spark, batch, store)
                 self._publish_dead_letters(batch)
 
@@ -205,7 +209,8 @@ class Job:
         spark = added.sparkSession
         store = self._store_of(spark, self._graph_checkpoint, number)
         with graph_batch_of(added) as batch:
-            if not batch.is_empty:
+            self.counted["graph", number] = batch.count
+            if batch.count:
                 write_graph(spark, batch, store)
 
     def _store_of(self, spark: SparkSession, checkpoint: str, number: int) -> Store:
@@ -298,10 +303,10 @@ def run(
         if config.trigger == AVAILABLE_NOW:
             for start in (job.start_ingest, job.start_curate, job.start_graph):
                 queries = [start()]
-                _follow(queries, report, is_stopping)
+                _follow(queries, job.counted, report, is_stopping)
         else:
             queries = [job.start_ingest(), job.start_curate(), job.start_graph()]
-            _follow(queries, report, is_stopping)
+            _follow(queries, job.counted, report, is_stopping)
     except (PySparkException, Py4JError) as error:
         if is_data_loss(str(error)):
             job.settle_topic(look())
@@ -311,7 +316,12 @@ def run(
             query.stop()
 
 
-def _follow(queries: list[StreamingQuery], report: Callable[[Progress], None], is_stopping: Callable[[], bool]) -> None:
+def _follow(
+    queries: list[StreamingQuery],
+    counted: dict[tuple[str, int], int],
+    report: Callable[[Progress], None],
+    is_stopping: Callable[[], bool],
+) -> None:
     reported = {query.name: -1 for query in queries}
     is_active = True
     while is_active and not is_stopping():
@@ -324,7 +334,7 @@ def _follow(queries: list[StreamingQuery], report: Callable[[Progress], None], i
                         Progress(
                             query=str(query.name),
                             batch=progress.batchId,
-                            rows=progress.numInputRows,
+                            rows=counted.pop((str(query.name), progress.batchId), progress.numInputRows),
                             seconds=progress.batchDuration / 1000,
                         )
                     )

@@ -96,6 +96,7 @@ def _facets(chance: Random) -> dict[str, Any]:
         "errorMessage": {**FACET, "message": chance.choice("xy"), "programmingLanguage": "python"},
         "parent": {**FACET, **parent, **({"root": root} if number == 1 else {})},
         "nominalTime": {**FACET, "nominalStartTime": f"2026-01-0{number}T00:00:00+00:00"},
+        "test": _tests(chance),
     }
     if chance.random() < 0.1:
         return {"cdme_fidelityCertificate": chance.choice(CERTIFICATES)}
@@ -115,6 +116,23 @@ def job_facets(chance: Random) -> dict[str, Any] | None:
     return _some(chance, facets)
 
 
+def assertions(chance: Random) -> dict[str, Any]:
+    """One test of a dataset as others state it, or two of which one says all that lineproof's own say."""
+    plain = {"assertion": "not_null", "success": chance.random() < 0.5, "column": "id"}
+    found = {"suite": "orders", "unexpectedCount": 3, "unexpectedShare": 0.25, "samples": ["a", "ü"], "durationMs": 7}
+    full = {
+        **{"assertion": "expect_column_values_to_be_unique", "success": False, "severity": "critical"},
+        **{"expected": "unique", "actual": "3", "params": {**found, "error": chance.choice([None, "no such column"])}},
+    }
+    return {**FACET, "assertions": [plain, full] if chance.random() < 0.3 else [plain]}
+
+
+def _tests(chance: Random) -> dict[str, Any]:
+    """Tests of a run, as a word and not as a truth."""
+    one = {"name": "freshness", "status": chance.choice(["pass", "FAIL", "skip"]), "type": chance.choice(["sla", None])}
+    return {**FACET, "tests": [_present(one)]}
+
+
 def _datasets(chance: Random, world: str, role: str) -> list[dict[str, Any]]:
     datasets = [_dataset(chance, world, name) for name in chance.choices("abc", k=chance.randint(0, 2))]
     for one in datasets:
@@ -124,8 +142,9 @@ def _datasets(chance: Random, world: str, role: str) -> list[dict[str, Any]]:
             )
         }
         if role == "input":
-            assertion = {"assertion": "not_null", "success": chance.random() < 0.5, "column": "id"}
-            facets["dataQualityAssertions"] = {**FACET, "assertions": [assertion]}
+            facets["dataQualityAssertions"] = assertions(chance)
+        elif chance.random() < 0.2:
+            one["facets"] = {**one.get("facets", {}), "dataQualityAssertions": assertions(chance)}
         if some := _some(chance, facets):
             one[f"{role}Facets"] = some
     return datasets

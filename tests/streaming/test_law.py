@@ -22,12 +22,14 @@ from lineproof.streaming.tables import (
     edges,
     jobs,
     lineage_events,
+    quality_results,
     runs,
 )
 from lineproof.streaming.tables import records as records_table
 from tests.histories import GARBAGE, arrival
 from tests.model.edges import edges as model_edges
 from tests.model.events import lineage_events as model_lineage_events
+from tests.model.quality import quality_results as model_quality_results
 from tests.model.runs import runs as model_runs
 from tests.model.things import dataset_schemas as model_dataset_schemas
 from tests.model.things import datasets as model_datasets
@@ -62,6 +64,7 @@ def test_batches_in_any_order_give_the_tables_of_the_model(spark: SparkSession, 
             arrived.sent,
             *(store.read(module.TABLE) for module in (runs, jobs, datasets, dataset_schemas, edges)),
         )
+        assert_results(arrived.sent, store.read(quality_results.TABLE))
 
 
 @settings(SPARK_SIZED, max_examples=1)
@@ -74,6 +77,7 @@ def test_the_fold_of_one_batch_is_the_models(spark: SparkSession, seed: int) -> 
     of_runs = runs.runs(known)
     tables = (jobs.jobs(seen), datasets.datasets(seen), dataset_schemas.dataset_schemas(seen))
     assert_tables(arrived.sent, of_runs, *tables, edges.edges(of_runs, known, seen))
+    assert_results(arrived.sent, quality_results.quality_results(known))
     seen.unpersist()
     known.unpersist()
 
@@ -111,6 +115,18 @@ def assert_tables(
         for key, row in model_edges(values).items()
     }
     assert_equal(found, expected)
+
+
+def assert_results(values: list[bytes], of_results: DataFrame) -> None:
+    """The results of tests: a set without a key but where they stand, which the model need not know."""
+    found = [{**row, "result_id": None} for row in rows(of_results, "result_id").values()]
+    expected = [{**row, "result_id": None} for row in model_quality_results(values)]
+    assert sorted(map(_in_order, found)) == sorted(map(_in_order, expected))
+    assert found, "no history had a test"
+
+
+def _in_order(row: dict[str, Any]) -> str:
+    return repr(sorted(row.items()))
 
 
 def id_of(value: bytes | None) -> str:

@@ -1,0 +1,170 @@
+"""Great Expectations over Delta tables: planted faults are found, and results come back as lineage (R3, R32, R46)."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from lineproof.producers.emitter import Emitter
+from lineproof.quality.suite import load_suite
+from lineproof.quality_run import dataset_of, run_suites
+from lineproof.streaming.job import DERIVED
+from lineproof.streaming.store import Store
+from lineproof.streaming.tables import quality_results, runs
+from tests.streaming.curated import asked, curated
+from tests.streaming.story import story
+from tests.transport import Memory
+from tests.unit.test_suite import OURS
+
+FAULTS: dict[str, tuple[dict[str, str], str]] = {
+    "runs": ({"run_id": "'not-a-uuid'"}, "expect_column_values_to_match_regex"),
+    "lineage_events": (
+        {"event_id": "'x'", "run_id": "'00000000-0000-0000-0000-000000000099'"},
+        "the run of an event is a row of runs",
+    ),
+    "records": ({"offset": "999", "event_id": "'nowhere'", "reason": "NULL"}, "a record without a reason is an event"),
+    "edges": ({"edge_id": "'x'", "kind": "'OUTPUT'", "target_name": "'nowhere'"}, "the target of an edge is a dataset"),
+    "datasets": ({"name": "'x'", "quality_score": "7.0"}, "expect_column_values_to_be_between"),
+    "jobs": ({"name": "'x'", "max_duration_ms": "-1"}, "expect_column_values_to_be_between"),
+    "dataset_schemas": ({}, "expect_compound_columns_to_be_unique"),
+    "certificates": ({"certificate_key": "'short'"}, "expect_column_value_lengths_to_equal"),
+    "quality_results": ({"result_id": "'x'", "unexpected_share": "2.0"}, "expect_column_values_to_be_between"),
+    "dead_letters": ({"offset": "999", "reason": "'bad luck'"}, "expect_column_values_to_be_in_set"),
+}
+"""Of each table: a row that ought not to be there, and what finds it."""
+
+
+@pytest.fixture(scope="module")
+def store(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Tables in which all is well."""
+    return curated(spark, str(tmp_path_factory.mktemp("tables")), [[*story(), b"{"]])
+
+
+@pytest.fixture
+def memory() -> Memory:
+    return Memory()
+
+
+@pytest.fixture
+def emitter(memory: Memory) -> Emitter:
+    return Emitter(memory, "quality-tests")
+
+
+def root(store: Store) -> str:
+    return str(Path(store.path(runs.TABLE)).parent)
+
+
+def test_every_table_has_a_suite_and_all_is_well(spark: SparkSession, store: Store, emitter: Emitter) -> None:
+    suites = sorted(OURS.glob("*.yaml"))
+    assert {file.stem for file in suites} == {module.TABLE.name for module in DERIVED} == FAULTS.keys()
+    outcomes = run_suites(spark, emitter, suites, root(store))
+    unsound = [
+        (one.suite, one.error, [r for r in one.results if not r.success]) for one in outcomes if not one.is_sound
+    ]
+    assert not unsound
+
+
+@pytest.mark.parametrize("table", FAULTS)
+def test_a_planted_fault_is_found(
+    spark: SparkSession, store: Store, emitter: Emitter, tmp_path: Path, table: str
+) -> None:
+    columns, finder = FAULTS[table]
+    for module in DERIVED:
+        place, copy = Path(store.path(module.TABLE)), tmp_path / module.TABLE.name
+        if module.TABLE.name == table:
+            shutil.copytree(place, copy)
+            rows = store.read(module.TABLE)
+            planted = {name: F.expr(text).cast(rows.schema[name].dataType) for name, text in columns.items()}
+            bad = rows.limit(1).withColumns(planted)
+            Store(spark, str(tmp_path), "faults", 0).append(module.TABLE, bad)
+        else:
+            copy.symlink_to(place)
+    [outcome] = run_suites(spark, emitter, [OURS / f"{table}.yaml"], str(tmp_path))
+    failed = [result for result in outcome.results if not result.success]
+    assert not any(result.error for result in failed)
+    assert finder in {text for result in failed for text in (result.expectation, result.expected)}
+    assert not outcome.is_sound
+
+
+def test_results_come_back_as_lineage(spark: SparkSession, emitter: Emitter, memory: Memory, tmp_path: Path) -> None:
+    people = [("a", "ann@example.com"), ("b", "none"), (None, "none")]
+    spark.createDataFrame(people, "id STRING, mail STRING").write.format("delta").save(f"{tmp_path}/people")
+    suite = tmp_path / "people.yaml"
+    suite.write_text(
+        f"path: {tmp_path}/people\n"
+        "expectations:\n"
+        "  - expect_column_values_to_not_be_null: {column: id}\n"
+        "  - expect_column_values_to_be_in_set: {column: mail, value_set: [none]}\n"
+        "  - expect_table_row_count_to_equal: {value: 3}\n"
+    )
+    [outcome] = run_suites(spark, emitter, [suite], str(tmp_path))
+    assert [result.success for result in outcome.results] == [False, False, True]
+    assert memory.types == ["START", "COMPLETE"]
+    start, complete = memory.documents
+    dataset = dataset_of(load_suite(suite), "")
+    assert [(one["namespace"], one["name"]) for one in start["inputs"]] == [(dataset.namespace, dataset.name)]
+    metrics = complete["inputs"][0]["inputFacets"]["dataQualityMetrics"]
+    assert (metrics["rowCount"], metrics["columnMetrics"]["id"]["nullCount"]) == (3, 1)
+    assert "ann@example.com" not in str(complete)
+
+    values = [envelope.encode() for envelope in memory.envelopes]
+    store = curated(spark, f"{tmp_path}/tables", [values, values])
+    found = {row.expectation: row for row in store.read(quality_results.TABLE).collect()}
+    nulls, mails, count = (
+        found[f"expect_{name}"]
+        for name in ("column_values_to_not_be_null", "column_values_to_be_in_set", "table_row_count_to_equal")
+    )
+    assert (nulls.success, nulls.unexpected_count, round(nulls.unexpected_share, 2)) == (False, 1, 0.33)
+    assert (mails.suite, mails.column, len(mails.samples), mails.name) == ("people", "mail", 1, dataset.name)
+    assert (count.success, count.observed, count.run_id) == (True, "3", complete["run"]["runId"])
+    [run] = asked(spark, store, "SELECT job_name, state FROM runs").collect()
+    assert tuple(run) == ("quality.people", "COMPLETED")
+    [edge] = asked(spark, store, "SELECT kind, source_name FROM edges").collect()
+    assert tuple(edge) == ("INPUT", dataset.name)
+
+
+MISTAKES: list[tuple[str, int, str]] = [
+    ("table: runs\nexpectations: [\n", 3, "expected"),
+    ("table: runs\nexpectations:\n  - expect_colum_to_exist: {column: x}\n", 3, "Did you mean expect_column_to_exist?"),
+    ("table: runs\nexpectations:\n  - expect_column_to_exist: {row: x}\n", 3, "does not take these arguments"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "what"), MISTAKES)
+def test_a_wrong_suite_is_told_and_the_others_run(
+    spark: SparkSession, store: Store, emitter: Emitter, memory: Memory, tmp_path: Path, text: str, line: int, what: str
+) -> None:
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text(text)
+    first, second = run_suites(spark, emitter, [wrong, OURS / "jobs.yaml"], root(store))
+    assert first.error.startswith(f"{wrong}:{line}: ")
+    assert what in first.error
+    assert not first.is_sound
+    assert second.is_sound
+    assert memory.types == ["START", "COMPLETE"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "table: runs\nexpectations:\n  - expect_column_values_to_be_unique: {column: nothing}\n",
+            ":3: there is no column",
+        ),
+        ("path: /nowhere/at/all\nexpectations:\n  - expect_column_to_exist: {column: x}\n", "cannot be read"),
+    ],
+)
+def test_what_cannot_be_looked_at_fails_with_its_reason(
+    spark: SparkSession, store: Store, emitter: Emitter, memory: Memory, tmp_path: Path, text: str, said: str
+) -> None:
+    suite = tmp_path / "suite.yaml"
+    suite.write_text(text)
+    [outcome] = run_suites(spark, emitter, [suite], root(store))
+    errors: list[Any] = [outcome.error, *(result.error for result in outcome.results)]
+    assert any(said in str(error) for error in errors)
+    assert not outcome.is_sound
+    assert memory.types == ["START", "FAIL"]
+    assert said in memory.facet("errorMessage")["message"]
