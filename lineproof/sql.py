@@ -11,7 +11,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import TableNotFoundError
 
 from lineproof.schemas.errors import LineproofError
-from lineproof.streaming.views import FUNCTIONS, VIEWS, for_duckdb
+from lineproof.streaming.views import FUNCTIONS, VIEWS, for_duckdb, named_in, view_sql
 
 
 class QueryError(LineproofError):
@@ -26,6 +26,11 @@ class Result:
     rows: list[tuple[Any, ...]]
 
 
+def texts_of(sql: str) -> str:
+    """The query, and those of all views that it is made of."""
+    return "\n".join([sql, *(view_sql(name) for name in VIEWS if name in named_in(sql))]).lower()
+
+
 class Tables:
     """The Delta tables below one local directory."""
 
@@ -33,21 +38,24 @@ class Tables:
         self._location = root
         self._root = Path(root)
 
-    def __iter__(self) -> Iterator[tuple[str, DeltaTable]]:
+    def _names(self) -> list[str]:
+        """What there is, in order."""
         if not self._root.is_dir():
-            return
-        for path in sorted(self._root.iterdir()):
-            if (path / "_delta_log").is_dir():
-                try:
-                    yield path.name, DeltaTable(str(path))
-                except TableNotFoundError:
-                    # A table's directory exists a moment before its first commit.
-                    continue
+            return []
+        return sorted(path.name for path in self._root.iterdir() if (path / "_delta_log").is_dir())
+
+    def _open(self, names: list[str]) -> Iterator[tuple[str, DeltaTable]]:
+        for name in names:
+            try:
+                yield name, DeltaTable(str(self._root / name))
+            except TableNotFoundError:
+                # A table's directory exists a moment before its first commit.
+                continue
 
     def overview(self) -> tuple[list[str], list[tuple[Any, ...]]]:
         """A row per table."""
         rows = []
-        for name, table in self:
+        for name, table in self._open(self._names()):
             files = pyarrow.table(table.get_add_actions(flatten=True))
             sizes, counts = files["size_bytes"].to_pylist(), files["num_records"].to_pylist()
             rows.append(
@@ -65,7 +73,7 @@ class Tables:
 
     def query(self, sql: str, *parameters: object) -> Result:
         """Run one query. JSON functions reach into the `event` column: event->>'$.run.facets.…'."""
-        tables = dict(self)
+        tables = self._names()
         if "://" in self._location:
             raise QueryError(
                 f"The tables at {self._location} are not on this machine; `lineproof sql` reads only those that are.",
@@ -79,7 +87,9 @@ class Tables:
         connection = duckdb.connect(config={"autoinstall_known_extensions": "false"})
         try:
             connection.execute("SET TimeZone = 'UTC'")
-            for name, table in tables.items():
+            # To open a table takes longer than most queries: only what the query may look at, unless it names none.
+            named = texts_of(sql)
+            for name, table in self._open([name for name in tables if name in named] or tables):
                 connection.register(name, table.to_pyarrow_dataset())
             for statement in for_duckdb(sql):
                 connection.execute(statement)

@@ -50,7 +50,12 @@ THIS_MACHINE = {
     # A table's log is small here: one task reads it faster than fifty.
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.sql.streaming.metricsEnabled": "false",
-    # Nobody sees the plans of so many queries without a UI: to write them down took a tenth of a small batch.
+    # Nobody sees the plans of so many queries without a UI: to write them down took a tenth of a small batch, and to
+    # remember the last thousand takes memory.
+    "spark.sql.ui.retainedExecutions": "10",
+    "spark.ui.retainedJobs": "10",
+    "spark.ui.retainedStages": "10",
+    "spark.ui.retainedTasks": "100",
     "spark.sql.ui.explainMode": "simple",
     "spark.sql.debug.maxToStringFields": "0",
     "spark.sql.maxPlanStringLength": "0",

@@ -59,6 +59,11 @@ def test_a_mistake_is_told_with_file_and_line(tmp_path: Path, text: str, line: i
     assert raised.value.remedy
 
 
+def test_the_example_is_a_suite() -> None:
+    suite = load_suite(OURS.parents[1] / "conf" / "suites" / "orders.yaml.example")
+    assert (suite.path, len(suite.expectations)) == ("data/orders", 5)
+
+
 def test_a_users_suite_takes_the_place_of_ours(tmp_path: Path) -> None:
     file = tmp_path / "runs.yaml"
     file.write_text("")
