@@ -18,7 +18,11 @@ from lineproof.quality.suite import Expectation, Suite, SuiteError
 os.environ["GX_ANALYTICS_ENABLED"] = "false"
 
 import great_expectations as gx
-from great_expectations.data_context.types.base import ProgressBarsConfig
+from great_expectations.data_context.types.base import (
+    DataContextConfig,
+    InMemoryStoreBackendDefaults,
+    ProgressBarsConfig,
+)
 from great_expectations.exceptions.exceptions import ExpectationNotFoundError
 from great_expectations.expectations.registry import (
     get_expectation_impl,
@@ -69,8 +73,7 @@ class Validator:
 
     def results(self, rows: DataFrame) -> Iterator[Result]:
         """One after the other. What cannot be looked at is told, and the others go on."""
-        context = gx.get_context(mode="ephemeral")
-        context.variables.progress_bars = ProgressBarsConfig(globally=False)
+        context = gx.get_context(mode="ephemeral", project_config=_in_memory())
         asset = context.data_sources.add_spark(name="spark").add_dataframe_asset(name=self.suite.name)
         batch = asset.add_batch_definition_whole_dataframe("whole").get_batch({"dataframe": rows})
         for written, expectation in self._expectations:
@@ -114,6 +117,15 @@ def metrics(rows: DataFrame) -> Metrics:
         F.struct(*(F.approx_count_distinct(quoted(name)).alias(name) for name in plain)).alias("distinct"),
     ).collect()
     return Metrics(counted.rows, counted.nulls.asDict(), counted.distinct.asDict())
+
+
+def _in_memory() -> DataContextConfig:
+    """Great Expectations without the directory that it would make, and leave, for each suite."""
+    return DataContextConfig(
+        store_backend_defaults=InMemoryStoreBackendDefaults(),
+        progress_bars=ProgressBarsConfig(globally=False),
+        analytics_enabled=False,
+    )
 
 
 def _known(suite: Suite, written: Expectation) -> Any:
