@@ -20,7 +20,7 @@ from lineproof.connection import emitter_of, transport_of
 from lineproof.jobrunner import job_log, prepare_topics, run_job
 from lineproof.kafka import Kafka, client_options
 from lineproof.output import out, show
-from lineproof.pipelines import with_product
+from lineproof.pipelines import PRODUCT
 from lineproof.producers.pipelines.runner import PIPELINES, run_pipelines
 from lineproof.producers.transports.composite import CompositeTransport
 from lineproof.producers.transports.memory import MemoryTransport
@@ -52,7 +52,7 @@ class DemoFailed(LineproofError):
 def demo(settings: Settings) -> bool:
     """Run the demo; return whether the books balance."""
     refuse_if_running(Service(settings.home))
-    settings = with_product(settings.model_copy(update={"trigger": AVAILABLE_NOW, "kafka": {}}))
+    settings = settings.model_copy(update={"trigger": AVAILABLE_NOW, "kafka": {}}).with_product(PRODUCT)
     began = time.monotonic()
     broker = Broker(settings.home / "broker")
     columns = (

@@ -10,14 +10,6 @@ PRODUCT = "impact-platform"
 """Whose jobs the pipelines are, unless the settings say otherwise."""
 
 
-def with_product(settings: Settings) -> Settings:
-    """The settings, with a namespace for those who have not chosen one: the pipelines are an example."""
-    lineage = settings.lineage
-    if lineage.namespace or lineage.product:
-        return settings
-    return settings.model_copy(update={"lineage": lineage.model_copy(update={"product": PRODUCT})})
-
-
 def run(
     names: Sequence[str],
     settings: Settings,
@@ -29,7 +21,7 @@ def run(
     """Run pipelines by name, or `all`; their world is kept below the home directory."""
     chosen = list(PIPELINES) if "all" in names else names
     refuse_unknown(chosen)  # before anything is waited for
-    settings = with_product(settings)
+    settings = settings.with_product(PRODUCT)
     emitter = emitter_of(settings)
     try:
         return run_pipelines(

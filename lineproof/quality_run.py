@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from importlib.resources import as_file, files
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -19,9 +18,10 @@ from lineproof.producers.sanitise import sanitise
 from lineproof.quality.lineage import end, job_name
 from lineproof.quality.suite import Suite, find_suites, load_suite
 from lineproof.quality.validation import Result, Validator, metrics, rows_of
-from lineproof.schemas.errors import LineproofError
+from lineproof.schemas.errors import LineproofError, nearest
 from lineproof.settings import Settings
 from lineproof.streaming.job import TABLES
+from lineproof.streaming.store import Store
 
 PRODUCT = "lineproof"
 """Whose jobs the suites are, unless the settings say otherwise."""
@@ -57,14 +57,10 @@ def run(settings: Settings, names: Sequence[str], report: Callable[[Outcome], No
     there = suites_of(settings)
     for name in names:
         if name not in there:
-            guess = get_close_matches(name, there, 1)
-            known = f"Did you mean {guess[0]}?" if guess else f"There are {', '.join(there)}."
+            meant = nearest(name, there)
+            known = f"Did you mean {meant}?" if meant else f"There are {', '.join(there)}."
             raise UnknownSuite(f"There is no suite {name}.", known)
-    lineage = settings.lineage
-    if not (lineage.namespace or lineage.product):
-        lineage = lineage.model_copy(update={"product": PRODUCT})
-        settings = settings.model_copy(update={"lineage": lineage})
-    emitter = emitter_of(settings)
+    emitter = emitter_of(settings.with_product(PRODUCT))
     spark = session_of(settings)
     try:
         return run_suites(spark, emitter, [there[name] for name in names or there], settings.tables_path, report)
@@ -118,7 +114,7 @@ def dataset_of(suite: Suite, tables: str) -> DatasetName:
     """What is tested, by the name that lineage has for it."""
     if suite.dataset:
         return DatasetName(*suite.dataset)
-    path = f"{tables}/{suite.table}" if suite.table else str(suite.path)
+    path = suite.place(tables)
     if "://" not in path:
         return local_file(Path(path).absolute())
     parts = urlsplit(path)
@@ -127,9 +123,7 @@ def dataset_of(suite: Suite, tables: str) -> DatasetName:
 
 
 def _show_tables(spark: SparkSession, tables: str) -> None:
-    """Under their own names, for expectations that look at more than one."""
-    for table in TABLES:
-        try:
-            spark.read.format("delta").load(f"{tables}/{table.name}").createOrReplaceTempView(table.name)
-        except PySparkException:
-            continue  # the suite of that table says so
+    """Those that are there under their own names, for expectations that look at more than one."""
+    store = Store(spark, tables)
+    for table in filter(store.exists, TABLES):
+        store.read(table).createOrReplaceTempView(table.name)

@@ -148,6 +148,12 @@ class Settings(_Section):
                 raise ValueError(f"id {schema_id} names envelope version {version}; known: {[*WRITER_SCHEMAS]}")
         return value
 
+    def with_product(self, product: str) -> "Settings":
+        """The settings, with a namespace for those who have not chosen one."""
+        if self.lineage.namespace or self.lineage.product:
+            return self
+        return self.model_copy(update={"lineage": self.lineage.model_copy(update={"product": product})})
+
     @property
     def tables_path(self) -> str:
         """Where the tables are, absolute unless it is a URI."""

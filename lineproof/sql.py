@@ -28,7 +28,7 @@ class Result:
 
 def texts_of(sql: str) -> str:
     """The query, and those of all views that it is made of."""
-    return "\n".join([sql, *(view_sql(name) for name in VIEWS if name in named_in(sql))]).lower()
+    return "\n".join([sql, *(view_sql(name) for name in named_in(sql) if name in VIEWS)]).lower()
 
 
 class Tables:

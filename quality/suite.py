@@ -11,13 +11,12 @@ expectations:                  # Great Expectations' own, by their names
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from lineproof.schemas.errors import LineproofError
+from lineproof.schemas.errors import LineproofError, nearest
 
 FORMATS = ("delta", "parquet")
 _MEMBERS = ("table", "path", "format", "dataset", "expectations")
@@ -56,6 +55,10 @@ class Suite:
         """That of its file."""
         return self.file.stem
 
+    def place(self, tables: str) -> str:
+        """Where its dataset lies, with lineproof's tables in this directory."""
+        return f"{tables}/{self.table}" if self.table else str(self.path)
+
 
 def load_suite(file: Path) -> Suite:
     """Read a suite. What is wrong with it is said with file and line."""
@@ -68,8 +71,8 @@ def load_suite(file: Path) -> Suite:
     members = _members(file, root)
     for name, (node, _) in members.items():
         if name not in _MEMBERS:
-            guess = get_close_matches(name, _MEMBERS, 1)
-            known = f"Did you mean {guess[0]}?" if guess else f"Known are {', '.join(_MEMBERS)}."
+            meant = nearest(name, _MEMBERS)
+            known = f"Did you mean {meant}?" if meant else f"Known are {', '.join(_MEMBERS)}."
             raise SuiteError(file, _line(node), f"A suite has no member {name}.", known)
     values = {name: value for name, (_, value) in members.items()}
     one_of_two = "Say `table:` for one of lineproof's tables, or `path:` for a dataset of yours, and not both."

@@ -4,7 +4,6 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -13,6 +12,7 @@ from pyspark.sql.types import AtomicType
 
 from lineproof.producers.sanitise import sanitise
 from lineproof.quality.suite import Expectation, Suite, SuiteError
+from lineproof.schemas.errors import nearest
 
 # Before it is imported: it would report its users, and wait for the network.
 os.environ["GX_ANALYTICS_ENABLED"] = "false"
@@ -87,7 +87,7 @@ class Validator:
                     result = batch.validate(expectation, result_format={"result_format": "SUMMARY"})
                     found = _found(result.to_json_dict())
                 except Exception as error:
-                    found = {"error": f"{self.suite.file}:{written.line}: {_first_line(error)}"}
+                    found = {"error": f"{self.suite.file}:{written.line}: {_in_short(error)}"}
             yield Result(
                 expectation=written.kind,
                 column=_column(written),
@@ -100,8 +100,7 @@ class Validator:
 
 def rows_of(spark: SparkSession, suite: Suite, tables: str) -> DataFrame:
     """What the suite is about: one of the tables below a directory, or what lies at its path."""
-    path = f"{tables}/{suite.table}" if suite.table else str(suite.path)
-    return spark.read.format(suite.format).load(path)
+    return spark.read.format(suite.format).load(suite.place(tables))
 
 
 def metrics(rows: DataFrame) -> Metrics:
@@ -133,13 +132,13 @@ def _known(suite: Suite, written: Expectation) -> Any:
     try:
         kind = get_expectation_impl(written.kind)
     except ExpectationNotFoundError as error:
-        guess = get_close_matches(written.kind, list_registered_expectation_implementations(), 1)
-        remedy = f"Did you mean {guess[0]}?" if guess else "Great Expectations' gallery lists them."
+        meant = nearest(written.kind, list_registered_expectation_implementations())
+        remedy = f"Did you mean {meant}?" if meant else "Great Expectations' gallery lists them."
         raise SuiteError(suite.file, written.line, f"There is no {written.kind}.", remedy) from error
     try:
         return kind(**written.arguments)
     except ValueError as error:
-        what = f"{written.kind} does not take these arguments: {_first_line(error)}"
+        what = f"{written.kind} does not take these arguments: {_in_short(error)}"
         raise SuiteError(
             suite.file, written.line, what, "Its page in Great Expectations' gallery lists them."
         ) from error
@@ -182,5 +181,5 @@ def _expected(written: Expectation) -> str:
     return ", ".join(f"{name}: {value}" for name, value in written.arguments.items() if name != "column")
 
 
-def _first_line(error: Exception) -> str:
+def _in_short(error: Exception) -> str:
     return sanitise(" ".join(str(error).split()))[:300]

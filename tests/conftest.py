@@ -1,4 +1,4 @@
-"""One Spark session and one broker for the whole run, started only when a test asks."""
+"""One Spark session and one broker for the whole run, started only when a test asks; an emitter into memory."""
 
 import os
 import sys
@@ -14,11 +14,13 @@ from lineproof.broker import Broker
 from lineproof.java import log_options
 from lineproof.jobrunner import NO_RECOVERY, Recovery, job_config, topic_now
 from lineproof.kafka import Kafka
+from lineproof.producers.emitter import Emitter
 from lineproof.schemas.envelope import MAX_RECORD_BYTES
 from lineproof.settings import Settings
 from lineproof.streaming import job
 from lineproof.streaming.session import session
 from tests.integration.tools import SHORT_LIVED, RunJob
+from tests.transport import Memory
 
 SPARK = {"spark.master": "local[2]", "spark.driver.memory": "2g", **SHORT_LIVED}
 
@@ -33,6 +35,16 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     shared = session(options, jars.spark_jars(), log_options(home / "spark.log"))
     yield shared
     shared.stop()
+
+
+@pytest.fixture
+def memory() -> Memory:
+    return Memory()
+
+
+@pytest.fixture
+def emitter(memory: Memory) -> Emitter:
+    return Emitter(memory, "tests")
 
 
 @pytest.fixture(scope="session")

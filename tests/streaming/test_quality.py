@@ -43,16 +43,6 @@ def store(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Stor
     return curated(spark, str(tmp_path_factory.mktemp("tables")), [[*story(), b"{"]])
 
 
-@pytest.fixture
-def memory() -> Memory:
-    return Memory()
-
-
-@pytest.fixture
-def emitter(memory: Memory) -> Emitter:
-    return Emitter(memory, "quality-tests")
-
-
 def root(store: Store) -> str:
     return str(Path(store.path(runs.TABLE)).parent)
 

@@ -1,4 +1,4 @@
-"""An emitter into memory, and delivery to an endpoint in a file."""
+"""Delivery to an endpoint in a file."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -7,20 +7,8 @@ from pathlib import Path
 import pytest
 
 from lineproof.producers.delivery import Delivery
-from lineproof.producers.emitter import Emitter
 from lineproof.producers.spooling.spool import Spool
 from tests.delivery import Deliver, Endpoint, Hanging, Sender
-from tests.transport import Memory
-
-
-@pytest.fixture
-def memory() -> Memory:
-    return Memory()
-
-
-@pytest.fixture
-def emitter(memory: Memory) -> Emitter:
-    return Emitter(memory, "tests")
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from lineproof.quality.suite import SuiteError, find_suites, load_suite
+from lineproof.schemas.reasons import Reason
 
 OURS = Path(__file__).parents[2] / "quality" / "suites"
 
@@ -62,6 +63,11 @@ def test_a_mistake_is_told_with_file_and_line(tmp_path: Path, text: str, line: i
 def test_the_example_is_a_suite() -> None:
     suite = load_suite(OURS.parents[1] / "conf" / "suites" / "orders.yaml.example")
     assert (suite.path, len(suite.expectations)) == ("data/orders", 5)
+
+
+def test_the_suite_of_dead_letters_knows_every_reason() -> None:
+    [known] = [one.arguments["value_set"] for one in load_suite(OURS / "dead_letters.yaml").expectations[2:]]
+    assert known == [reason.value for reason in Reason]
 
 
 def test_a_users_suite_takes_the_place_of_ours(tmp_path: Path) -> None:
