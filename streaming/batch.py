@@ -9,7 +9,7 @@ from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from lineproof.streaming.facts import facts
-from lineproof.streaming.store import Range
+from lineproof.streaming.store import Range, event_time_between
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def batch_of(archived: DataFrame, schema_ids: Mapping[int, int]) -> Iterator[Bat
             unusable=ends.unusable,
             certificates=ends.certificates,
             tests=ends.tests,
-            event_times=F.col("event_time").between(*(F.timestamp_micros(F.lit(time)) for time in ends.times)),
+            event_times=event_time_between(*ends.times),
             run_ids=Range("run_id", *ends.run_ids),
             offsets=F.col("offset").between(*ends.offsets),
         )

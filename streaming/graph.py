@@ -9,7 +9,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lineproof.streaming.sightings import sightings
-from lineproof.streaming.store import Range
+from lineproof.streaming.store import Range, Store, event_time_between
+from lineproof.streaming.tables import lineage_events
 
 
 @dataclass(frozen=True)
@@ -27,13 +28,16 @@ class GraphBatch:
 
 
 @contextmanager
-def graph_batch_of(added: DataFrame) -> Iterator[GraphBatch]:
-    """Look at the events once without their JSON, and open those that tell something new."""
+def graph_batch_of(added: DataFrame, store: Store) -> Iterator[GraphBatch]:
+    """Look at the events without their JSON, and open in the table those that tell something new."""
     events = added.drop("event").persist(StorageLevel.DISK_ONLY)
-    seen = sightings(events, added).persist(StorageLevel.MEMORY_AND_DISK)
     try:
-        [(first, last, count)] = events.agg(F.min("run_id"), F.max("run_id"), F.count("*")).collect()
-        yield GraphBatch(events, seen, Range("run_id", first, last), count)
+        [(count, first, last, *times)] = events.agg(
+            *(F.count("*"), F.min("run_id"), F.max("run_id")),
+            *(of(F.unix_micros("event_time")) for of in (F.min, F.max)),
+        ).collect()
+        whole = store.read(lineage_events.TABLE).where(event_time_between(*times))
+        # Not persisted: curate writes to the table meanwhile, and what Spark keeps of a table it reads anew then.
+        yield GraphBatch(events, sightings(events, whole).localCheckpoint(), Range("run_id", first, last), count)
     finally:
-        seen.unpersist()
         events.unpersist()

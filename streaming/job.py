@@ -182,7 +182,7 @@ class Job:
 
     def start_graph(self) -> StreamingQuery:
         """`lineage_events` to the tables of jobs, datasets and edges."""
-        added = self._stream(lineage_events.TABLE).writeStream.foreachBatch(self._graph)
+        added = self._stream(lineage_events.TABLE).drop("event").writeStream.foreachBatch(self._graph)
         return self._start(added, "graph", self._graph_checkpoint, self._config.graph_trigger)
 
     def _stream(self, table: Table) -> DataFrame:
@@ -208,7 +208,7 @@ class Job:
     def _graph(self, added: DataFrame, number: int) -> None:
         spark = added.sparkSession
         store = self._store_of(spark, self._graph_checkpoint, number)
-        with graph_batch_of(added) as batch:
+        with graph_batch_of(added, store) as batch:
             self.counted["graph", number] = batch.count
             if batch.count:
                 write_graph(spark, batch, store)

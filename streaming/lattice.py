@@ -74,6 +74,12 @@ def folded(rows: DataFrame, key: Sequence[str], rules: Mapping[str, Rule]) -> Da
     return ordered.withColumns({name: rule.merge(F.col(name)) for name, rule in arrays.items()}).drop("arrays")
 
 
+def grouped(rows: DataFrame, key: Sequence[str], *values: Column) -> DataFrame:
+    """Many rows in few groups. Of texts and structs, Spark sorts all rows to group them, unless it collects too."""
+    nothing = F.collect_list(F.lit(None).cast("int")).alias("nothing")
+    return rows.groupBy(*key).agg(*values, nothing).where(F.size("nothing") == 0).drop("nothing")
+
+
 def _last_of_each(key: Sequence[str], ordered: Column) -> Column:
     def is_last(one: Column, at: Column) -> Column:
         following = F.get(ordered, at + 1)

@@ -20,7 +20,7 @@ ALWAYS = {
     # A batch is kept for seconds: to compress it takes longer than it saves.
     "spark.sql.inMemoryColumnarStorage.compressed": "false",
     "spark.sql.inMemoryColumnarStorage.batchSize": "1000",
-    # A batch has more runs than the 128 groups from which on Spark would rather sort than hash.
+    # A batch has more jobs and datasets than the 128 groups from which on Spark would rather sort than hash.
     "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "100000",
     # Names and ids are folded by the JVM's own tables, which are much faster.
     "spark.sql.icu.caseMappings.enabled": "false",
@@ -41,7 +41,7 @@ AVRO_LIMITS = "-Dorg.apache.avro.limits.bytes.maxLength=67108864 -Dorg.apache.av
 """A damaged length in an Avro record must not make the JVM ask for two gigabytes."""
 
 THIS_MACHINE = {
-    "spark.driver.memory": "2g",
+    "spark.driver.memory": "3g",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.ui.enabled": "false",
@@ -60,6 +60,9 @@ THIS_MACHINE = {
     "spark.sql.debug.maxToStringFields": "0",
     "spark.sql.maxPlanStringLength": "0",
     "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+    # What is kept or sent lies in the system's cache for seconds: to compress it takes longer than it saves.
+    "spark.rdd.compress": "false",
+    "spark.shuffle.compress": "false",
 }
 
 
@@ -87,5 +90,8 @@ def session(options: Mapping[str, str], jars: Sequence[Path], java_options: Sequ
 
 
 def with_collector(options: str) -> str:
-    """Of the JVM's collectors, the one that leaves the most time to a batch; unless the user has chosen."""
-    return options if re.search(r"-XX:\+Use\w+GC", options) else f"-XX:+UseParallelGC {options}"
+    """Of the JVM's collectors, the one that leaves the most time to a batch; unless the user has chosen.
+
+    What a batch makes is soon gone, and what it keeps is on disk: so half of the heap is for what is new.
+    """
+    return options if re.search(r"-XX:\+Use\w+GC", options) else f"-XX:+UseParallelGC -XX:NewRatio=1 {options}"

@@ -9,6 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lineproof.streaming.facts import TEST_FACETS
+from lineproof.streaming.lattice import grouped
 
 _THING = "namespace STRING, name STRING, facets MAP<STRING, STRING>"
 _FACETS = f"""
@@ -50,17 +51,9 @@ def _telling(events: DataFrame) -> DataFrame:
         of_datasets("OUTPUT", "outputs"),
     )
     version = F.struct("event_time", "event_id")
-    seen = events.select(F.explode(hashes).alias("hash"), "event_time", "event_id")
-    # By times alone first: Spark groups whole versions by sorting all of them, times by hashing.
-    times = seen.groupBy("hash").agg(F.min("event_time").alias("first"), F.max("event_time").alias("last"))
-    return (
-        seen.join(F.broadcast(times), "hash")
-        .where(F.col("event_time").isin(F.col("first"), F.col("last")))
-        .groupBy("hash")
-        .agg(F.min(version).alias("first"), F.max(version).alias("last"))
-        .select(F.explode(F.array("first.event_id", "last.event_id")).alias("event_id"))
-        .distinct()
-    )
+    seen = events.select(F.explode(hashes).alias("hash"), version.alias("version"))
+    ends = grouped(seen, ["hash"], F.min("version").alias("first"), F.max("version").alias("last"))
+    return ends.select(F.explode(F.array("first.event_id", "last.event_id")).alias("event_id")).distinct()
 
 
 def _hashed(role: str, *parts: Column) -> Column:

@@ -64,6 +64,11 @@ class Range:
         return F.col(of + self.column).between(F.lit(self.first), F.lit(self.last))
 
 
+def event_time_between(first: int | None, last: int | None) -> Column:
+    """Whether `event_time` lies between two times in microseconds: files that lie outside need not be read."""
+    return F.col("event_time").between(*(F.timestamp_micros(F.lit(time)) for time in (first, last)))
+
+
 class Store:
     """The tables below one directory, written under one transaction id.
 
@@ -117,7 +122,7 @@ class Store:
         It has one of its own, because a batch may both append to a table and change it.
         """
         txn = {**self._txn, "txnAppId": f"{self._txn['txnAppId']}-changes"}
-        with self._settings({f"spark.databricks.delta.write.{name}": value for name, value in txn.items()}):
+        with self.settings({f"spark.databricks.delta.write.{name}": value for name, value in txn.items()}):
             yield
 
     def rows_of(self, table: Table, keys: DataFrame, within: Range | None = None) -> DataFrame:
@@ -169,7 +174,7 @@ class Store:
         def is_same(names: Sequence[str]) -> Column:
             return reduce(and_, (F.col(f"old.{name}").eqNullSafe(F.col(f"new.{name}")) for name in names))
 
-        with self._settings({"spark.sql.files.openCostInBytes": ONE_FILE_A_TASK}):
+        with self.settings({"spark.sql.files.openCostInBytes": ONE_FILE_A_TASK}):
             (
                 DeltaTable.forPath(self._spark, self.path(table))
                 .alias("old")
@@ -179,7 +184,7 @@ class Store:
             )
 
     @contextmanager
-    def _settings(self, settings: Mapping[str, str]) -> Iterator[None]:
+    def settings(self, settings: Mapping[str, str]) -> Iterator[None]:
         """Of the session, which a batch has for itself."""
         for name, value in settings.items():
             self._spark.conf.set(name, value)

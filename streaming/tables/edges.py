@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from lineproof.streaming.graph import GraphBatch
 from lineproof.streaming.latest_facets import facet_named
-from lineproof.streaming.lattice import EARLIEST, LATEST, UNION, Rule, folded
+from lineproof.streaming.lattice import EARLIEST, LATEST, UNION, Rule, folded, grouped
 from lineproof.streaming.store import Store, Table
 from lineproof.streaming.tables import runs
 
@@ -111,10 +111,7 @@ def _of_jobs(works: DataFrame) -> DataFrame:
 def _alike(works: DataFrame) -> DataFrame:
     """One row for all works with the same names: few, however many runs there are."""
     names = ("jobs", "inputs", "outputs")
-    # By its hash first, because Spark sorts to group.
-    return works.groupBy(F.xxhash64(*names), *names).agg(
-        F.min("first_seen_at").alias("first_seen_at"), F.max("last_seen").alias("last_seen")
-    )
+    return grouped(works, names, F.min("first_seen_at").alias("first_seen_at"), F.max("last_seen").alias("last_seen"))
 
 
 def _of_columns(sightings: DataFrame) -> DataFrame:

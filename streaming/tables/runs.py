@@ -139,7 +139,9 @@ def write(batch: Batch, store: Store) -> None:
     if batch.usable == 0:
         return
     events = batch.events.where(F.col("kind") == "RUN")
-    store.fold(TABLE, ["run_id"], events.select("run_id"), elements(events), rows, batch.run_ids)
+    # There are nearly as many runs as events: to sort them takes less than to hash them.
+    with store.settings({"spark.sql.execution.useObjectHashAggregateExec": "false"}):
+        store.fold(TABLE, ["run_id"], events.select("run_id"), elements(events), rows, batch.run_ids)
 
 
 def elements(events: DataFrame) -> DataFrame:

@@ -36,7 +36,7 @@ def curated(spark: SparkSession, root: str, batches: Batches, repeated: int | No
             with batch_of(in_archive, {}) as batch:
                 write_curated(spark, batch, Store(spark, root, "curate", number))
             if number % 2 or number == len(batches) - 1:
-                with graph_batch_of(_added_since(in_graph, store)) as graph_batch:
+                with graph_batch_of(_added_since(in_graph, store), store) as graph_batch:
                     write_graph(spark, graph_batch, Store(spark, root, "graph", number))
         if number % 2:
             in_graph = _version(store)
