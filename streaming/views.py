@@ -12,6 +12,7 @@ VIEWS = (
     "certificate_checks",
     "emitter_gaps",
     "ledger_checks",
+    "latest_results",
     "violations",
     "event_copies",
     "run_timeline",

@@ -1,5 +1,6 @@
--- Every dataset that was ever loaded, as its last successful run left it. Runs that fail do not move it; what is said of
--- tests and tags comes from `datasets`.
+-- Every dataset that was ever loaded, as its last successful run left it. Runs that fail do not move it; tags come from
+-- `datasets`. `test_pass_rate` is the share of its tests that passed when they were last run (`latest_results`), whoever ran
+-- them. `quality_score` is the score that a producer states in a facet; where none does, it is the pass rate.
 WITH loads AS (
     SELECT
         output.namespace AS namespace,
@@ -41,8 +42,8 @@ schemas AS (
         AND dataset_schemas.first_seen.event_time <= last_loads.ended_at
 ),
 tests AS (
-    SELECT namespace, name, avg(CASE WHEN test.success THEN 1.0 ELSE 0.0 END) AS pass_rate
-    FROM (SELECT namespace, name, explode(tests) AS test FROM datasets) AS tested
+    SELECT namespace, name, CAST(avg(CASE WHEN success THEN 1.0 ELSE 0.0 END) AS DOUBLE) AS pass_rate
+    FROM latest_results
     GROUP BY namespace, name
 )
 SELECT
@@ -53,8 +54,8 @@ SELECT
     last_loads.row_count,
     last_loads.size,
     schemas.fields,
-    datasets.quality_score,
-    CAST(tests.pass_rate AS DOUBLE) AS test_pass_rate,
+    coalesce(datasets.quality_score, tests.pass_rate) AS quality_score,
+    tests.pass_rate AS test_pass_rate,
     datasets.gdpr_category,
     datasets.residency,
     last_loads.last_event_at AS updated_at,

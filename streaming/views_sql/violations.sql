@@ -16,12 +16,12 @@ WHERE verdict <> 'genuine'
 UNION ALL
 SELECT
     'quality',
-    'failed test',
-    namespace || '/' || name,
-    CAST(NULL AS STRING),
-    test.assertion || coalesce(' of ' || test.column, '')
-FROM (SELECT namespace, name, explode(tests) AS test FROM datasets) AS tested
-WHERE NOT test.success
+    CASE WHEN results.error IS NULL THEN 'failed test' ELSE 'test that could not run' END,
+    coalesce(results.namespace || '/' || results.name, results.job_namespace || '/' || results.job_name),
+    results.run_id,
+    results.expectation || coalesce(' of ' || results.column, '') || coalesce(': ' || results.expected, '')
+FROM latest_results AS results
+WHERE NOT results.success
 UNION ALL
 SELECT
     'emitter',

@@ -20,11 +20,11 @@ from lineproof.streaming.store import Store
 from lineproof.streaming.tables import archive
 from lineproof.streaming.views import FUNCTIONS, VIEWS, named_in
 from tests.events import payload
-from tests.histories import arrival
+from tests.histories import FACET, arrival
 from tests.model.runs import runs as model_runs
 from tests.streaming.curated import asked, curated, in_utc
 from tests.streaming.records import records
-from tests.streaming.story import CLEAN, FAILED, LATE, LOAD, REPORT, STREAM, story
+from tests.streaming.story import CLEAN, FAILED, LATE, LOAD, REPORT, STREAM, WORLD, dataset, event, story
 
 EMITTERS = [str(uuid.UUID(int=number)) for number in (1, 2, 3)]
 ARRIVED = arrival(seed=7, runs=40)
@@ -43,7 +43,7 @@ def store(spark: SparkSession, root: str) -> Store:
     """Histories, the story, and emitters of which 0-2 and 5-6, all, and 3 alone came."""
     sequences = [*((EMITTERS[0], n) for n in (0, 1, 2, 5, 6)), *((EMITTERS[1], n) for n in range(4)), (EMITTERS[2], 3)]
     events = [numbered(*one) for one in [*sequences, *sequences[:3]]]
-    values = [*ARRIVED.arrived, *events, *story(), story()[0]]
+    values = [*ARRIVED.arrived, *events, *story(), story()[0], *assertions()]
     Random(7).shuffle(values)
     return curated(spark, root, [values])
 
@@ -60,6 +60,30 @@ def ask(store: Store, root: str) -> Callable[[str], Rows]:
 def numbered(emitter_id: str, sequence: int) -> bytes:
     event = parse(payload(run={"runId": str(uuid.uuid4())}))
     return Envelope.seal(event, emitter_id, sequence).encode()
+
+
+def assertions() -> list[bytes]:
+    """`report` by a suite, three times, and by a tool without suites; `clean`, which has a score of its producer."""
+
+    def results(run: int, minute: int, of: dict[str, Any], *ones: tuple[str, str | None, bool | None]) -> bytes:
+        stated = [
+            {"assertion": name, "success": success, "params": {"suite": suite} if suite else {}}
+            for name, suite, success in ones
+        ]
+        facets = {"dataQualityAssertions": {**FACET, "assertions": stated}}
+        run_id = f"00000000-0000-0000-0000-0000000001{run:02}"
+        return event(run_id, "COMPLETE", minute, "quality.all", inputs=[{**of, "inputFacets": facets}])
+
+    report = dataset(WORLD, "report")
+    score = {"lineproof_qualityMetrics": {**FACET, "score": 0.9}}
+    return [
+        results(1, 20, report, ("removed", "all", False), ("count", "all", False), ("sql", "all", False)),
+        results(2, 21, report, ("count", "all", True), ("sql", "all", True), ("sql", "all", False)),
+        results(3, 22, report, ("unique", None, False)),
+        results(4, 23, report, ("unique", None, True), ("not_null", None, True)),
+        results(5, 24, report, ("unique", None, None)),
+        results(6, 25, dataset("s3://lake", "clean", facets=score), ("count", "all", False)),
+    ]
 
 
 QUERIES = [
@@ -118,8 +142,9 @@ def test_ledger_checks(ask: Callable[[str], Rows]) -> None:
 
 
 def test_failed_tests_are_violations(ask: Callable[[str], Rows]) -> None:
-    [row] = ask("SELECT * FROM violations WHERE kind = 'quality' AND subject LIKE 'world/%'")
-    assert (row["verdict"], row["subject"], row["detail"]) == ("failed test", "world/orders", "unique")
+    rows = ask("SELECT * FROM violations WHERE kind = 'quality' AND subject LIKE 'world/%'")
+    assert {row["verdict"] for row in rows} == {"failed test"}
+    assert {(row["subject"], row["detail"]) for row in rows} == {("world/orders", "unique"), ("world/report", "sql")}
 
 
 def test_copies_are_counted_and_the_timeline_is_in_order(ask: Callable[[str], Rows]) -> None:
@@ -149,8 +174,15 @@ def test_profiles_are_moved_by_successful_runs_alone(ask: Callable[[str], Rows])
     assert FAILED not in {row["run_id"] for row in rows.values()}
 
 
+def test_a_score_is_the_producers_or_the_share_of_tests_that_last_passed(ask: Callable[[str], Rows]) -> None:
+    """R42. What was taken out of a suite, was tested again since, or was skipped, does not count."""
+    rows = {row["name"]: row for row in ask("SELECT * FROM dataset_profiles WHERE namespace IN ('world', 's3://lake')")}
+    scores = {name: (row["quality_score"], row["test_pass_rate"]) for name, row in rows.items()}
+    assert scores == {"orders": (0.5, 0.5), "report": (0.8, 0.8), "clean": (0.9, 0.0)}
+
+
 def test_rows_are_reconciled_along_edges(ask: Callable[[str], Rows]) -> None:
-    rows = ask("SELECT * FROM reconciliation WHERE reader_job_namespace = 'world'")
+    rows = ask("SELECT * FROM reconciliation WHERE reader_job_namespace = 'world' AND reader_job_name <> 'quality.all'")
     [row] = [row for row in rows if row["dataset_name"] == "orders"]
     assert (row["writer_run_id"], row["reader_run_id"]) == (LOAD, CLEAN)
     assert (row["rows_written"], row["rows_read"], row["difference"], row["verdict"]) == (10, 10, 0, "equal")
