@@ -9,6 +9,8 @@ import typer
 import yaml
 from rich.markup import escape
 
+from lineproof import quality_cli
+from lineproof.options import ConfigOption, OutputOption, SetOption
 from lineproof.output import Format, err, out, show
 from lineproof.schemas.errors import LineproofError
 from lineproof.settings import Settings, load
@@ -27,8 +29,7 @@ pipelines = typer.Typer(
     help="The twelve reference pipelines, which emit lineage as a service would.", no_args_is_help=True
 )
 app.add_typer(pipelines, name="pipelines")
-quality = typer.Typer(help="Tests of datasets, by Great Expectations, whose results are lineage.", no_args_is_help=True)
-app.add_typer(quality, name="quality")
+app.add_typer(quality_cli.app, name="quality")
 
 EXTRAS = {
     **dict.fromkeys(("pyspark", "delta", "duckdb", "deltalake", "pyarrow", "py4j"), "streaming"),
@@ -36,19 +37,6 @@ EXTRAS = {
 }
 """What the emitter's users need not install, and where it comes from."""
 
-ConfigOption = Annotated[
-    Path | None,
-    typer.Option("--config", "-c", help="Settings file (YAML). Default: ./lineproof.yaml if it exists."),
-]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        "-s",
-        metavar="NAME=VALUE",
-        help="Set one setting, e.g. kafka.bootstrap.servers=HOST:PORT. Repeatable.",
-    ),
-]
 AcceptLossOption = Annotated[
     int | None,
     typer.Option(
@@ -59,7 +47,6 @@ AcceptLossOption = Annotated[
 RestoreOption = Annotated[
     bool, typer.Option("--restore-checkpoint", help="Make ingest's checkpoint, if it is lost, anew from the archive.")
 ]
-OutputOption = Annotated[Format, typer.Option("--output", "-o", help="How data is printed.")]
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -387,37 +374,6 @@ def run_pipelines(
     show(columns, [[o.name, o.run_id, o.state, o.records, round(o.seconds, 2), o.error] for o in outcomes], output)
     if not fail_rate and any(outcome.state != "COMPLETE" for outcome in outcomes):
         raise typer.Exit(1)
-
-
-@quality.command("run")
-def run_quality(
-    suites: Annotated[list[str] | None, typer.Argument(metavar="[SUITE…]", help="Which; all by default.")] = None,
-    config: ConfigOption = None,
-    set_: SetOption = None,
-    output: OutputOption = Format.TABLE,
-) -> None:
-    """Run suites of expectations, ours and those in `conf/suites`, and emit what they find as lineage.
-
-    Exit code 3 says that something is not as expected, or that a suite could not be run.
-
-    [bold]Example:[/] lineproof quality run runs edges
-    """
-    from lineproof.quality_run import Outcome, run
-
-    def report(outcome: Outcome) -> None:
-        met = sum(result.success for result in outcome.results)
-        err.print(escape(f"{outcome.suite}: {outcome.error or f'{met} of {len(outcome.results)} as expected'}"))
-
-    outcomes = run(load(config, set_ or ()), suites or (), report)
-    columns = ["suite", "expectation", "column", "success", "expected", "observed", "unexpected", "error"]
-    rows = [
-        [one.suite, r.expectation, r.column, r.success, r.expected, r.observed, r.unexpected_count, r.error]
-        for one in outcomes
-        for r in one.results
-    ]
-    show(columns, rows, output)
-    if not all(outcome.is_sound for outcome in outcomes):
-        raise typer.Exit(3)
 
 
 def _print_progress(batch: Any) -> None:

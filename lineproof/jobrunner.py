@@ -64,10 +64,37 @@ def run_job(
     spark = session_of(settings)
     stop.listen()
     try:
-        job.run(spark, job_config(settings, recovery), lambda: topic_now(settings), report, stop, started)
+        with beside(spark, settings, report, started) as (reported, ready):
+            job.run(spark, job_config(settings, recovery), lambda: topic_now(settings), reported, stop, ready)
     finally:
         spark.stop()
     return not stop()
+
+
+Report = Callable[[job.Progress], None]
+
+
+@contextmanager
+def beside(
+    spark: SparkSession, settings: Settings, report: Report, started: Callable[[], None]
+) -> Iterator[tuple[Report, Callable[[], None]]]:
+    """What is to be called when a batch is finished and when the job has started, so that suites run beside it."""
+    if not settings.quality_trigger or settings.trigger == job.AVAILABLE_NOW:
+        yield report, started
+        return
+    from lineproof.quality_watch import QualityWatch  # needs Great Expectations, which not everyone has
+
+    with QualityWatch(spark, settings) as watch:
+
+        def reported(batch: job.Progress) -> None:
+            watch.count(batch)
+            report(batch)
+
+        def ready() -> None:
+            watch.start()
+            started()
+
+        yield reported, ready
 
 
 def session_of(settings: Settings) -> SparkSession:

@@ -24,6 +24,8 @@ SECTIONS = ("kafka", "spark", "topics", "lineage", "facets", "schema_ids")
 
 _VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
 _TRIGGER = re.compile(r"available-now|(?P<number>\d+)\s*(?P<unit>ms|s|m|h)")
+_BATCHES = re.compile(r"(?P<number>[1-9]\d*)\s*batch(?:es)?")
+_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
 _UNITS = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours"}
 
 
@@ -106,6 +108,10 @@ class Settings(_Section):
     trigger: str = Field("10s", description="how often the job looks for new events, or available-now")
     graph_trigger: str = Field("1m", description="how often jobs, datasets and edges are brought up to date")
     max_offsets_per_trigger: int = Field(200_000, ge=1, description="at most so many records in one batch")
+    quality_trigger: str = Field(
+        "",
+        description="how often the running job runs all suites: a time such as 15m, or `100 batches`; empty for never",
+    )
     suites: str = Field("conf/suites", description="directory of your own suites, for `lineproof quality`")
     schema_ids: dict[int, int] = Field(
         default_factory=dict, description="schema registry: schema id to envelope version"
@@ -138,6 +144,13 @@ class Settings(_Section):
     def _a_time(cls, value: str) -> str:
         if not _spark_time(value):
             raise ValueError("must be a time such as 500ms, 10s, 5m")
+        return value
+
+    @field_validator("quality_trigger")
+    @classmethod
+    def _a_time_or_batches(cls, value: str) -> str:
+        if value and not _spark_time(value) and not _BATCHES.fullmatch(value):
+            raise ValueError("must be a time such as 15m, a number of batches such as `100 batches`, or empty")
         return value
 
     @field_validator("schema_ids")
@@ -188,6 +201,18 @@ class Settings(_Section):
     def spark_graph_trigger(self) -> str:
         """The trigger of the graph likewise: a job that ends when it has caught up does so with all of its queries."""
         return _spark_time(self.graph_trigger) if _spark_time(self.trigger) else self.trigger
+
+    @property
+    def quality_batches(self) -> int | None:
+        """After how many batches the suites are run, where it is counted in batches."""
+        match = _BATCHES.fullmatch(self.quality_trigger)
+        return int(match["number"]) if match else None
+
+    @property
+    def quality_seconds(self) -> float | None:
+        """After how long the suites are run, where it is a time."""
+        match = _TRIGGER.fullmatch(self.quality_trigger)
+        return int(match["number"]) * _SECONDS[match["unit"]] if match else None
 
     def __repr_args__(self) -> Iterable[tuple[str, Any]]:
         """Masked, so that no log and no traceback shows a secret."""

@@ -8,7 +8,8 @@ from openlineage.client.facet_v2 import data_quality_assertions_dataset, data_qu
 from lineproof.producers.dataset_names import DatasetName
 from lineproof.producers.datasets import input_dataset
 from lineproof.producers.run import Run
-from lineproof.quality.validation import Metrics, Result
+from lineproof.quality.rows import Metrics
+from lineproof.quality.validation import Result
 
 JOBS = "quality."
 """What the names of quality's jobs begin with."""
@@ -58,6 +59,7 @@ def _assertion(suite: str, result: Result) -> data_quality_assertions_dataset.As
         "samples": list(result.samples) or None,
         "error": result.error,
         "durationMs": result.duration_ms,
+        "since": result.since.isoformat() if result.since else None,
     }
     return data_quality_assertions_dataset.Assertion(
         assertion=result.expectation,

@@ -1,21 +1,10 @@
 """Great Expectations over one dataset: what was expected, and what was there."""
 
-import os
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
-
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
-from pyspark.sql.types import AtomicType
-
-from lineproof.producers.sanitise import sanitise
-from lineproof.quality.suite import Expectation, Suite, SuiteError
-from lineproof.schemas.errors import nearest
-
-# Before it is imported: it would report its users, and wait for the network.
-os.environ["GX_ANALYTICS_ENABLED"] = "false"
 
 import great_expectations as gx
 from great_expectations.data_context.types.base import (
@@ -23,12 +12,12 @@ from great_expectations.data_context.types.base import (
     InMemoryStoreBackendDefaults,
     ProgressBarsConfig,
 )
-from great_expectations.exceptions.exceptions import ExpectationNotFoundError
-from great_expectations.expectations.registry import (
-    get_expectation_impl,
-    list_registered_expectation_implementations,
-    register_core_expectations,
-)
+from pyspark.sql import DataFrame
+
+from lineproof.producers.sanitise import sanitise
+from lineproof.quality.expectations import in_short, is_about_rows, known
+from lineproof.quality.rows import Part
+from lineproof.quality.suite import Expectation, Suite
 
 SAMPLES = 5
 _COLUMNS = ("column", "column_A", "column_B", "column_list", "column_set")
@@ -51,16 +40,8 @@ class Result:
     error: str | None = None
     """Why it could not be looked at."""
     duration_ms: int = 0
-
-
-@dataclass(frozen=True)
-class Metrics:
-    """What a dataset is like."""
-
-    row_count: int
-    null_counts: Mapping[str, int]
-    distinct_counts: Mapping[str, int]
-    """About so many: exact ones would take longer than all expectations."""
+    since: datetime | None = None
+    """Only rows that were written since were looked at."""
 
 
 class Validator:
@@ -68,54 +49,63 @@ class Validator:
 
     def __init__(self, suite: Suite) -> None:
         self.suite = suite
-        register_core_expectations()
-        self._expectations = [(one, _known(suite, one)) for one in suite.expectations]
+        self._expectations = [(one, known(suite, one)) for one in suite.expectations]
 
-    def results(self, rows: DataFrame) -> Iterator[Result]:
+    @property
+    def lenient(self) -> frozenset[int]:
+        """Those that some rows may fail, by their place: what is true of each part need not be so of what is left."""
+        return frozenset(
+            place for place, one in enumerate(self.suite.expectations) if one.arguments.get("mostly", 1) != 1
+        )
+
+    def results(self, rows: DataFrame, part: Part | None = None) -> Iterator[Result]:
         """One after the other. What cannot be looked at is told, and the others go on."""
-        context = gx.get_context(mode="ephemeral", project_config=_in_memory())
-        asset = context.data_sources.add_spark(name="spark").add_dataframe_asset(name=self.suite.name)
-        batch = asset.add_batch_definition_whole_dataframe("whole").get_batch({"dataframe": rows})
-        for written, expectation in self._expectations:
+        look = _Looks(self.suite.name, rows)
+        for place, (written, expectation) in enumerate(self._expectations):
+            some = part if part and place not in part.whole and is_about_rows(written, expectation) else None
             began = time.monotonic()
-            found: dict[str, Any]
             missing = [name for name in _columns(written) if name.split(".")[0] not in rows.columns]
             if missing:
-                found = {"error": f"{self.suite.file}:{written.line}: there is no column {missing[0]}."}
+                found: dict[str, Any] = {"error": f"there is no column {missing[0]}."}
             else:
                 try:
-                    result = batch.validate(expectation, result_format={"result_format": "SUMMARY"})
-                    found = _found(result.to_json_dict())
+                    found = _found(look(expectation, some.rows if some else rows))
                 except Exception as error:
-                    found = {"error": f"{self.suite.file}:{written.line}: {_in_short(error)}"}
-            yield Result(
-                expectation=written.kind,
-                column=_column(written),
-                success=bool(found.pop("success", False)) and "error" not in found,
-                expected=_expected(written),
-                duration_ms=round((time.monotonic() - began) * 1000),
-                **found,
+                    found = {"error": in_short(error)}
+            yield self._result(
+                written, found, duration_ms=round((time.monotonic() - began) * 1000), since=some.since if some else None
             )
 
+    def not_looked_at(self, reason: str) -> list[Result]:
+        """What is to be said where there are no rows to look at."""
+        return [self._result(one, {"error": reason}) for one in self.suite.expectations]
 
-def rows_of(spark: SparkSession, suite: Suite, tables: str) -> DataFrame:
-    """What the suite is about: one of the tables below a directory, or what lies at its path."""
-    return spark.read.format(suite.format).load(suite.place(tables))
+    def _result(self, written: Expectation, found: dict[str, Any], **more: Any) -> Result:
+        if "error" in found:
+            found = {"error": f"{self.suite.file}:{written.line}: {found['error']}"}
+        return Result(
+            expectation=written.kind,
+            column=_column(written),
+            success=bool(found.pop("success", False)),
+            expected=_expected(written),
+            **found,
+            **more,
+        )
 
 
-def metrics(rows: DataFrame) -> Metrics:
-    """Counts of the rows, and of each column."""
-    plain = [field.name for field in rows.schema if isinstance(field.dataType, AtomicType)]
+class _Looks:
+    """Great Expectations in the session of the rows, without a copy of them in memory: the job may need that."""
 
-    def quoted(name: str) -> Any:
-        return F.col(f"`{name}`")
+    def __init__(self, name: str, rows: DataFrame) -> None:
+        context = gx.get_context(mode="ephemeral", project_config=_in_memory())
+        source = context.data_sources.add_spark(name="spark", persist=False)
+        source.get_execution_engine().spark = rows.sparkSession
+        self._batch = source.add_dataframe_asset(name=name).add_batch_definition_whole_dataframe("whole")
 
-    [counted] = rows.agg(
-        F.count("*").alias("rows"),
-        F.struct(*(F.count_if(quoted(name).isNull()).alias(name) for name in rows.columns)).alias("nulls"),
-        F.struct(*(F.approx_count_distinct(quoted(name)).alias(name) for name in plain)).alias("distinct"),
-    ).collect()
-    return Metrics(counted.rows, counted.nulls.asDict(), counted.distinct.asDict())
+    def __call__(self, expectation: Any, rows: DataFrame) -> Mapping[str, Any]:
+        batch = self._batch.get_batch({"dataframe": rows})
+        found = batch.validate(expectation, result_format={"result_format": "SUMMARY"})
+        return dict(found.to_json_dict())
 
 
 def _in_memory() -> DataContextConfig:
@@ -125,23 +115,6 @@ def _in_memory() -> DataContextConfig:
         progress_bars=ProgressBarsConfig(globally=False),
         analytics_enabled=False,
     )
-
-
-def _known(suite: Suite, written: Expectation) -> Any:
-    """The expectation with its arguments, as Great Expectations has it."""
-    try:
-        kind = get_expectation_impl(written.kind)
-    except ExpectationNotFoundError as error:
-        meant = nearest(written.kind, list_registered_expectation_implementations())
-        remedy = f"Did you mean {meant}?" if meant else "Great Expectations' gallery lists them."
-        raise SuiteError(suite.file, written.line, f"There is no {written.kind}.", remedy) from error
-    try:
-        return kind(**written.arguments)
-    except ValueError as error:
-        what = f"{written.kind} does not take these arguments: {_in_short(error)}"
-        raise SuiteError(
-            suite.file, written.line, what, "Its page in Great Expectations' gallery lists them."
-        ) from error
 
 
 def _found(result: Mapping[str, Any]) -> dict[str, Any]:
@@ -179,7 +152,3 @@ def _expected(written: Expectation) -> str:
     if "description" in written.arguments:
         return str(written.arguments["description"])
     return ", ".join(f"{name}: {value}" for name, value in written.arguments.items() if name != "column")
-
-
-def _in_short(error: Exception) -> str:
-    return sanitise(" ".join(str(error).split()))[:300]

@@ -38,6 +38,13 @@ class Directory:
         finally:
             stream.close()
 
+    def modified_ms(self, name: str) -> int | None:
+        """When a file was last written, or None if it is not there."""
+        path = self._path(self._root, name)
+        if not self._file_system.exists(path):
+            return None
+        return int(self._file_system.getFileStatus(path).getModificationTime())
+
     def write(self, name: str, text: str) -> None:
         """Put a whole file there, or none: a crash leaves nothing half-written under that name."""
         path = self._path(self._root, name)

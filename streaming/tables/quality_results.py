@@ -31,6 +31,7 @@ TABLE = Table(
         "samples ARRAY<STRING> COMMENT 'a few of the values that do not meet it, personal data masked'",
         "error STRING COMMENT 'why the test could not run, which is no success'",
         "duration_ms BIGINT COMMENT 'of the test'",
+        "since TIMESTAMP COMMENT 'only rows written since then were tested; null for all rows'",
         "run_id STRING COMMENT 'the run that tested'",
         "job_namespace STRING COMMENT 'its job'",
         "job_name STRING COMMENT 'its job'",
@@ -44,7 +45,8 @@ _RESULTS = """ARRAY<STRUCT<
     expected: STRING, actual: STRING, params: STRING
 >>"""
 _PARAMS = """
-    suite STRING, unexpectedCount STRING, unexpectedShare STRING, samples ARRAY<STRING>, error STRING, durationMs STRING
+    suite STRING, unexpectedCount STRING, unexpectedShare STRING, samples ARRAY<STRING>, error STRING,
+    durationMs STRING, since STRING
 """
 _PASSED, _FAILED = ("pass", "passed", "success", "ok"), ("fail", "failed", "failure", "error")
 
@@ -74,6 +76,7 @@ def quality_results(events: DataFrame) -> DataFrame:
             params["samples"].alias("samples"),
             params["error"].alias("error"),
             params["durationMs"].try_cast("bigint").alias("duration_ms"),
+            params["since"].try_cast("timestamp").alias("since"),
         )
         .dropDuplicates(["result_id"])
     )

@@ -33,6 +33,7 @@ SELECT
     ranked.unexpected_share,
     ranked.samples,
     ranked.error,
+    ranked.since,
     ranked.run_id,
     ranked.job_namespace,
     ranked.job_name,

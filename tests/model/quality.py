@@ -53,4 +53,5 @@ def _result(result: Row) -> Row:
         "samples": params.get("samples"),
         "error": params.get("error"),
         "duration_ms": params.get("durationMs"),
+        "since": params.get("since"),
     }

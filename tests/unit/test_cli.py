@@ -12,9 +12,18 @@ from tests.certificates import draft
 COMMANDS = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
 
 
+COMMANDS += [
+    f"{group.name} {command.name or command.callback.__name__}"
+    for group in app.registered_groups
+    if group.typer_instance
+    for command in group.typer_instance.registered_commands
+    if command.callback
+]
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_with_an_example(command: str) -> None:
-    result = CliRunner().invoke(app, [command, "--help"])
+    result = CliRunner().invoke(app, [*command.split(), "--help"])
     assert result.exit_code == 0
     assert f"Example: lineproof {command}" in " ".join(result.output.split())
 
@@ -38,6 +47,13 @@ def test_tracebacks_on_demand(capsys: pytest.CaptureFixture[str]) -> None:
 def test_usage_errors_exit_with_2() -> None:
     assert CliRunner().invoke(app, ["sql"]).exit_code == 2
     assert CliRunner().invoke(app, ["nonsense"]).exit_code == 2
+
+
+def test_a_time_that_is_none_is_refused_before_anything_starts(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main(["quality", "run", "--since", "yesterday"])
+    assert exit_.value.code == 2
+    assert "yesterday is no time. Say how long ago" in " ".join(capsys.readouterr().err.replace("\n", " ").split())
 
 
 def test_certificates_verify(tmp_path: Path) -> None:

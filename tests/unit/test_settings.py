@@ -184,3 +184,13 @@ def test_the_graph_has_its_own_trigger_unless_the_job_ends_when_it_has_caught_up
     assert Settings(trigger="available-now", graph_trigger="5m").spark_graph_trigger == "available-now"
     with pytest.raises(ValueError, match="must be a time"):
         Settings(graph_trigger="available-now")
+
+
+def test_suites_run_beside_the_job_by_time_or_by_batches_or_not_at_all() -> None:
+    assert (Settings().quality_seconds, Settings().quality_batches) == (None, None)
+    by_time, by_batches = Settings(quality_trigger="15m"), Settings(quality_trigger="100 batches")
+    assert (by_time.quality_seconds, by_time.quality_batches) == (900, None)
+    assert (by_batches.quality_seconds, by_batches.quality_batches) == (None, 100)
+    for wrong in ("available-now", "often", "0 batches", "15"):
+        with pytest.raises(ValueError, match="must be a time such as 15m"):
+            Settings(quality_trigger=wrong)
