@@ -15,10 +15,10 @@ from great_expectations.core import ExpectationSuiteValidationResult, Expectatio
 from great_expectations.core.run_identifier import RunIdentifier
 from great_expectations.expectations.expectation import BatchExpectation
 from great_expectations.expectations.expectation_configuration import ExpectationConfiguration
-from great_expectations.render import RenderedDocumentContent, RenderedStringTemplateContent
+from great_expectations.render.components import RenderedDocumentContent, RenderedStringTemplateContent
 from great_expectations.render.renderer.page_renderer import ValidationResultsPageRenderer
 from great_expectations.render.renderer.renderer import renderer
-from great_expectations.render.view import DefaultJinjaPageView
+from great_expectations.render.view.view import DefaultJinjaPageView
 
 Row = Mapping[str, Any]
 """A row of `latest_results`."""
@@ -29,7 +29,7 @@ _ELSEWHERE = re.compile(
 """Scripts, style sheets and pictures of other sites, and links into a site of which this page is all there is."""
 
 
-class StatedExpectation(BatchExpectation):  # type: ignore[misc]
+class StatedExpectation(BatchExpectation):
     """Whatever was expected, by whatever tool, in its own words.
 
     Great Expectations escapes these words, and nothing else that it is given.
@@ -42,9 +42,9 @@ class StatedExpectation(BatchExpectation):  # type: ignore[misc]
         raise NotImplementedError("It was validated elsewhere.")
 
     @classmethod
-    @renderer(renderer_type="renderer.prescriptive")  # type: ignore[untyped-decorator]
-    def _prescriptive_renderer(cls, configuration: Any = None, **_: Any) -> list[Any]:
-        words = {"template": "$words", "params": {"words": configuration.kwargs["words"]}}
+    @renderer(renderer_type="renderer.prescriptive")
+    def _prescriptive_renderer(cls, *_: Any, **given: Any) -> list[RenderedStringTemplateContent]:
+        words = {"template": "$words", "params": {"words": given["configuration"].kwargs["words"]}}
         return [RenderedStringTemplateContent(content_block_type="string_template", string_template=words)]
 
 
@@ -59,7 +59,8 @@ def page(results: Sequence[Row]) -> str:
         sections=[section for one in rendered for section in one.sections],
     )
     with as_file(files("lineproof.quality").joinpath("styles")) as styles:
-        html = DefaultJinjaPageView(custom_styles_directory=str(styles)).render(document, "page_minimal.j2")
+        view: Any = DefaultJinjaPageView(custom_styles_directory=str(styles))
+        html = view.render(document, "page_minimal.j2")
     return _ELSEWHERE.sub("", html)
 
 
@@ -76,29 +77,29 @@ def dataset_of(result: Row) -> str:
 def _chapter(suite: str, dataset: str, results: Sequence[Row]) -> RenderedDocumentContent:
     passed = sum(one["success"] for one in results)
     latest = max(results, key=lambda one: one["event_time"])
-    return ValidationResultsPageRenderer().render(
-        ExpectationSuiteValidationResult(
-            success=passed == len(results),
-            suite_name=suite,
-            results=[_result(one) for one in results],
-            statistics={
-                "evaluated_expectations": len(results),
-                "successful_expectations": passed,
-                "unsuccessful_expectations": len(results) - passed,
-                "success_percent": 100 * passed / len(results),
-            },
-            meta={
-                "great_expectations_version": version,
-                "run_id": RunIdentifier(run_name=latest["run_id"], run_time=latest["event_time"]),
-                "batch_spec": {"data_asset_name": dataset},
-            },
-        )
+    validated = ExpectationSuiteValidationResult(
+        success=passed == len(results),
+        suite_name=suite,
+        results=[_result(one) for one in results],
+        statistics={
+            "evaluated_expectations": len(results),
+            "successful_expectations": passed,
+            "unsuccessful_expectations": len(results) - passed,
+            "success_percent": 100 * passed / len(results),
+        },
+        meta={
+            "great_expectations_version": version,
+            "run_id": RunIdentifier(run_name=latest["run_id"], run_time=latest["event_time"]),
+            "batch_spec": {"data_asset_name": dataset},
+        },
     )
+    chapter: RenderedDocumentContent = ValidationResultsPageRenderer().render(validated)
+    return chapter
 
 
 def _result(one: Row) -> ExpectationValidationResult:
     column = {"column": escape(one["column"])} if one["column"] else {}
-    words = f"{one['expectation']}: {one['expected']}" if one["expected"] else one["expectation"]
+    words = ": ".join(filter(None, (one["expectation"], one["expected"])))
     return ExpectationValidationResult(
         success=one["success"],
         expectation_config=ExpectationConfiguration(type="stated_expectation", kwargs={**column, "words": words}),

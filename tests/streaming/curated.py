@@ -28,19 +28,24 @@ def curated(spark: SparkSession, root: str, batches: Batches, repeated: int | No
     offset = 0
     in_graph = _version(store)
     for number, values in enumerate(batches):
-        arrived = archive.archive(records(spark, values, offset))
-        Store(spark, root, "ingest", number).append(archive.TABLE, arrived)
-        in_archive = store.read(archive.TABLE).where(f"offset >= {offset}")
-        offset += len(values)
         for _ in range(2 if number == repeated else 1):
-            with batch_of(in_archive, {}) as batch:
-                write_curated(spark, batch, Store(spark, root, "curate", number))
+            curate(spark, root, number, values, offset)
             if number % 2 or number == len(batches) - 1:
                 with graph_batch_of(_added_since(in_graph, store), store) as graph_batch:
                     write_graph(spark, graph_batch, Store(spark, root, "graph", number))
+        offset += len(values)
         if number % 2:
             in_graph = _version(store)
     return store
+
+
+def curate(spark: SparkSession, root: str, number: int, values: Sequence[bytes | None], offset: int) -> None:
+    """One batch, from the topic to the tables of events and runs."""
+    arrived = archive.archive(records(spark, values, offset))
+    Store(spark, root, "ingest", number).append(archive.TABLE, arrived)
+    in_archive = Store(spark, root).read(archive.TABLE).where(f"offset >= {offset}")
+    with batch_of(in_archive, {}) as batch:
+        write_curated(spark, batch, Store(spark, root, "curate", number))
 
 
 def _version(store: Store) -> int:

@@ -15,7 +15,6 @@ from lineproof.streaming.job import TABLES
 from lineproof.streaming.store import Store
 from lineproof.streaming.tables import quality_results, runs
 from tests.streaming.curated import asked, curated
-from tests.streaming.story import story
 from tests.transport import Memory
 from tests.unit.test_suite import OURS
 
@@ -38,20 +37,14 @@ FAULTS: dict[str, tuple[dict[str, str], str]] = {
 """Of each table: a row that ought not to be there, and what finds it."""
 
 
-@pytest.fixture(scope="module")
-def store(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """Tables in which all is well."""
-    return curated(spark, str(tmp_path_factory.mktemp("tables")), [[*story(), b"{"]])
-
-
 def root(store: Store) -> str:
     return str(Path(store.path(runs.TABLE)).parent)
 
 
-def test_every_table_has_a_suite_and_all_is_well(spark: SparkSession, store: Store, emitter: Emitter) -> None:
+def test_every_table_has_a_suite_and_all_is_well(spark: SparkSession, sound: Store, emitter: Emitter) -> None:
     suites = sorted(OURS.glob("*.yaml"))
     assert {file.stem for file in suites} == {table.name for table in TABLES} == FAULTS.keys()
-    outcomes = Runner(spark, emitter, root(store)).run(suites)
+    outcomes = Runner(spark, emitter, root(sound)).run(suites)
     unsound = [
         (one.suite, one.error, [r for r in one.results if not r.success]) for one in outcomes if not one.is_sound
     ]
@@ -74,9 +67,9 @@ def planted(spark: SparkSession, store: Store, place: Path, name: str) -> str:
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_planted_fault_is_found(
-    spark: SparkSession, store: Store, emitter: Emitter, tmp_path: Path, name: str
+    spark: SparkSession, sound: Store, emitter: Emitter, tmp_path: Path, name: str
 ) -> None:
-    finder = planted(spark, store, tmp_path, name)
+    finder = planted(spark, sound, tmp_path, name)
     [outcome] = Runner(spark, emitter, str(tmp_path)).run([OURS / f"{name}.yaml"])
     failed = [result for result in outcome.results if not result.success]
     assert not any(result.error for result in failed)
@@ -85,18 +78,25 @@ def test_a_planted_fault_is_found(
 
 
 def test_a_table_is_read_as_the_last_finished_batch_left_it(
-    spark: SparkSession, store: Store, emitter: Emitter, tmp_path: Path
+    spark: SparkSession, sound: Store, emitter: Emitter, tmp_path: Path
 ) -> None:
     """In the midst of a batch there are events without a run, which is no fault."""
     checkpoint = tmp_path / "checkpoints" / "curate"
     for log in ("offsets", "commits"):
         (checkpoint / log).mkdir(parents=True)
         (checkpoint / log / "0").write_text("")
-    planted(spark, store, tmp_path, "lineage_events")
+    planted(spark, sound, tmp_path, "lineage_events")
+    suite = tmp_path / "suite.yaml"
+    orphans = "SELECT event_id FROM {batch} AS events LEFT ANTI JOIN runs ON runs.run_id = events.run_id"
+    suite.write_text(
+        "table: lineage_events\n"
+        "expectations:\n"
+        f"  - unexpected_rows_expectation: {{unexpected_rows_query: '{orphans}'}}\n"
+    )
 
     def is_sound() -> bool:
         runner = Runner(spark, emitter, str(tmp_path), checkpoints=str(checkpoint.parent))
-        return runner.run([OURS / "lineage_events.yaml"])[0].is_sound
+        return runner.run([suite])[0].is_sound
 
     assert not is_sound(), "between batches, it is one"
     (checkpoint / "offsets" / "1").write_text("")
@@ -149,11 +149,11 @@ MISTAKES: list[tuple[str, int, str]] = [
 
 @pytest.mark.parametrize(("text", "line", "what"), MISTAKES)
 def test_a_wrong_suite_is_told_and_the_others_run(
-    spark: SparkSession, store: Store, emitter: Emitter, memory: Memory, tmp_path: Path, text: str, line: int, what: str
+    spark: SparkSession, sound: Store, emitter: Emitter, memory: Memory, tmp_path: Path, text: str, line: int, what: str
 ) -> None:
     wrong = tmp_path / "wrong.yaml"
     wrong.write_text(text)
-    first, second = Runner(spark, emitter, root(store)).run([wrong, OURS / "jobs.yaml"])
+    first, second = Runner(spark, emitter, root(sound)).run([wrong, OURS / "jobs.yaml"])
     assert first.error.startswith(f"{wrong}:{line}: ")
     assert what in first.error
     assert not first.is_sound
@@ -172,11 +172,11 @@ def test_a_wrong_suite_is_told_and_the_others_run(
     ],
 )
 def test_what_cannot_be_looked_at_fails_with_its_reason(
-    spark: SparkSession, store: Store, emitter: Emitter, memory: Memory, tmp_path: Path, text: str, said: str
+    spark: SparkSession, sound: Store, emitter: Emitter, memory: Memory, tmp_path: Path, text: str, said: str
 ) -> None:
     suite = tmp_path / "suite.yaml"
     suite.write_text(text)
-    [outcome] = Runner(spark, emitter, root(store)).run([suite])
+    [outcome] = Runner(spark, emitter, root(sound)).run([suite])
     errors: list[Any] = [outcome.error, *(result.error for result in outcome.results)]
     assert any(said in str(error) for error in errors)
     assert not outcome.is_sound

@@ -28,8 +28,8 @@ def test_rows_written_since(spark: SparkSession, emitter: Emitter, memory: Memor
     """A null of long ago is not looked at; that a value is there twice, and how many rows there are, is."""
     place = f"{tmp_path}/odd name 50%/people"
     write(spark, place, [None, "a"], form)
-    modified = spark.read.format(form).load(place).agg(F.max("_metadata.file_modification_time")).first()
-    since = modified[0].astimezone(timezone.utc) + timedelta(milliseconds=1)
+    [[modified]] = spark.read.format(form).load(place).agg(F.max("_metadata.file_modification_time")).collect()
+    since = modified.astimezone(timezone.utc) + timedelta(milliseconds=1)
     write(spark, place, ["a", "b"], form)
     suite = tmp_path / "people.yaml"
     suite.write_text(SUITE.format(path=place, form=form))

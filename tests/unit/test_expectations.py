@@ -1,8 +1,12 @@
 """Which of Great Expectations' expectations are about single rows."""
 
-from great_expectations.expectations.registry import get_expectation_impl, list_registered_expectation_implementations
+from great_expectations.expectations.registry import (
+    get_expectation_impl,
+    list_registered_expectation_implementations,
+    register_core_expectations,
+)
 
-from lineproof.quality.expectations import COMPARE_ROWS, is_about_rows, register_core_expectations
+from lineproof.quality.expectations import COMPARE_ROWS, is_about_rows
 from lineproof.quality.suite import Expectation
 
 ABOUT_ROWS = {

@@ -1,6 +1,7 @@
 """Suites beside the running job: off its hot path, and without end neither in time nor in number."""
 
 import logging
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,8 +14,11 @@ from lineproof.producers.emitter import Emitter
 from lineproof.quality_watch import PATIENCE_S, QualityWatch, Turns
 from lineproof.settings import Settings
 from lineproof.sql import Tables
+from lineproof.streaming.store import Store
+from lineproof.streaming.tables import runs
 from tests.integration.tools import RunJob
-from tests.streaming.story import story
+from tests.streaming.curated import curate
+from tests.streaming.story import event, story
 from tests.transport import Memory
 
 SUITE = "table: runs\nexpectations:\n  - expect_column_values_to_not_be_null: {column: run_id}\n"
@@ -33,10 +37,6 @@ def written(directory: Path, text: str) -> Path:
     return file
 
 
-def send(settings: Settings, values: list[bytes]) -> None:
-    Kafka(settings.kafka).send(settings.topics.events, [(b"key", value) for value in values])
-
-
 def await_that(holds: Callable[[], bool], timeout_s: float = 60) -> None:
     deadline = time.monotonic() + timeout_s
     while not holds():
@@ -45,31 +45,30 @@ def await_that(holds: Callable[[], bool], timeout_s: float = 60) -> None:
 
 
 def test_results_of_tests_are_no_reason_to_test_again(
-    spark: SparkSession, settings: Settings, run_job: RunJob, emitter: Emitter, memory: Memory, tmp_path: Path
+    spark: SparkSession, sound: Store, emitter: Emitter, memory: Memory, tmp_path: Path
 ) -> None:
+    settings = Settings(home=tmp_path)
+    shutil.copytree(Path(sound.path(runs.TABLE)).parent, settings.tables_path)
     suite = written(tmp_path, SUITE)
     turns = Turns(spark.newSession(), settings, emitter)
-    send(settings, story()[:2])
-    run_job(settings)
     assert [outcome.is_sound for outcome in turns.take([suite])] == [True]
     assert memory.types == ["START", "COMPLETE"]
 
-    def come_back() -> None:
-        send(settings, [envelope.encode() for envelope in memory.envelopes])
-        run_job(settings)
-
-    come_back()
-    rows = Tables(settings.tables_path).query("SELECT job_name, state FROM runs WHERE job_name LIKE 'quality.%'").rows
-    assert rows == [("quality.suite", "COMPLETED")]
+    results = [envelope.encode() for envelope in memory.envelopes]
+    curate(spark, settings.tables_path, 1, results, offset=1000)
+    tested = "SELECT state FROM runs WHERE job_name = 'quality.suite'"
+    assert Tables(settings.tables_path).query(tested).rows == [("COMPLETED",)]
     assert turns.take([suite]) == []
-    send(settings, story()[2:3])
-    come_back()
+
+    other = event("00000000-0000-0000-0000-000000000077", "START", 30, "load")
+    curate(spark, settings.tables_path, 2, [*results, other], offset=2000)
     assert [outcome.is_sound for outcome in turns.take([suite])] == [True]
     assert turns.take([suite]) == []
 
 
 def test_a_suite_that_never_ends_holds_up_neither_the_job_nor_its_end(
     spark: SparkSession,
+    sound: Store,
     settings: Settings,
     run_job: RunJob,
     emitter: Emitter,
@@ -77,18 +76,16 @@ def test_a_suite_that_never_ends_holds_up_neither_the_job_nor_its_end(
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    suite = written(tmp_path, HANGING)
-    often = settings.model_copy(update={"quality_trigger": "1ms"})
-    with caplog.at_level(logging.WARNING), QualityWatch(spark, often, lambda: emitter, lambda: [suite]) as watch:
+    suite, tables = written(tmp_path, HANGING), tmp_path / "tables"
+    watched = settings.model_copy(update={"quality_trigger": "1ms", "tables": str(tables)})
+    with caplog.at_level(logging.WARNING), QualityWatch(spark, watched, lambda: emitter, lambda: [suite]) as watch:
         watch.start()
-        await_that(lambda: "will be tried again" in caplog.text)  # there are no tables yet
-        send(settings, story()[:2])
+        await_that(lambda: "could not be run, and will be tried again" in caplog.text)  # there are no tables yet
+        tables.symlink_to(Path(sound.path(runs.TABLE)).parent)
+        await_that(lambda: bool(memory.types) and bool(spark.sparkContext.statusTracker().getActiveJobsIds()))
+        Kafka(settings.kafka).send(settings.topics.events, [(b"key", value) for value in story()[:2]])
         run_job(settings)
-        await_that(lambda: memory.types == ["START"])
-        await_that(lambda: bool(spark.sparkContext.statusTracker().getJobIdsForGroup("quality")))
-        send(settings, story()[2:4])
-        run_job(settings)
-        assert Tables(settings.tables_path).query("SELECT count(*) FROM runs").rows == [(2,)]
+        assert Tables(settings.tables_path).query("SELECT count(*) FROM runs").rows == [(1,)]
         assert memory.types == ["START"], "the suite is still at it"
         began = time.monotonic()
     assert time.monotonic() - began < PATIENCE_S
