@@ -71,7 +71,10 @@ def report(
     from lineproof.quality_report import COLUMNS, results, write_page
 
     found = results(load(config, set_ or ()))
-    show(COLUMNS, [[one[name] for name in COLUMNS] for one in found], output)
+    # A terminal has no room for columns that say nothing.
+    is_told = {name for name in COLUMNS if any(one[name] not in (None, "") for one in found)}
+    columns = [name for name in COLUMNS if output is not Format.TABLE or name in is_told]
+    show(columns, [[one[name] for name in columns] for one in found], output)
     failed = sum(not one["success"] for one in found)
     err.print(f"{len(found) - failed} of {len(found)} tests passed.")
     if html:

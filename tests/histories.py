@@ -119,7 +119,10 @@ def job_facets(chance: Random) -> dict[str, Any] | None:
 def assertions(chance: Random) -> dict[str, Any]:
     """One test of a dataset as others state it, or two of which one says all that lineproof's own say."""
     plain = {"assertion": "not_null", "success": chance.random() < 0.5, "column": "id"}
-    found = {"suite": "orders", "unexpectedCount": 3, "unexpectedShare": 0.25, "samples": ["a", "ü"], "durationMs": 7}
+    found = {
+        **{"suite": "orders", "unexpectedCount": 3, "unexpectedShare": 0.25, "samples": ["a", "ü"], "durationMs": 7},
+        "since": "2026-01-31T10:00:00+01:00",
+    }
     full = {
         **{"assertion": "expect_column_values_to_be_unique", "success": False, "severity": "critical"},
         **{"expected": "unique", "actual": "3", "params": {**found, "error": chance.choice([None, "no such column"])}},

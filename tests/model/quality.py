@@ -1,6 +1,7 @@
 """The table `quality_results`, as a fold."""
 
 from collections.abc import Iterable, Iterator
+from datetime import datetime, timezone
 from typing import Any
 
 from tests.model.events import Event, Row, events
@@ -53,5 +54,5 @@ def _result(result: Row) -> Row:
         "samples": params.get("samples"),
         "error": params.get("error"),
         "duration_ms": params.get("durationMs"),
-        "since": params.get("since"),
+        "since": datetime.fromisoformat(params["since"]).astimezone(timezone.utc) if "since" in params else None,
     }
