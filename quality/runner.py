@@ -12,7 +12,9 @@ from pyspark.sql import DataFrame, SparkSession
 from lineproof.producers.dataset_names import DatasetName
 from lineproof.producers.dataset_names import file as local_file
 from lineproof.producers.emitter import Emitter
+from lineproof.producers.run import Run
 from lineproof.producers.sanitise import sanitise
+from lineproof.quality.expectations import in_short
 from lineproof.quality.lineage import end, job_name
 from lineproof.quality.rows import Part, files_of, in_files, metrics, rows_of, written_since
 from lineproof.quality.suite import Suite, load_suite
@@ -97,28 +99,42 @@ class Runner:
             validator = Validator(suite)
         except LineproofError as error:
             return Outcome(file.stem, error=f"{error.what} {error.remedy}")
-        return self._validated(validator)
+        try:
+            return self._validated(validator)
+        except Exception as error:  # whatever it is, the other suites go on
+            return Outcome(suite.name, error=f"{file}: {in_short(error)}")
 
     def _validated(self, validator: Validator) -> Outcome | None:
         suite = validator.suite
         dataset = dataset_of(suite, self._tables)
         with self._emitter.run(job_name(suite.name), inputs=[dataset]) as lineage:
             try:
-                rows = rows_of(self._spark, suite, self._tables, self._checkpoints)
-                files = files_of(rows) if self._remembers else frozenset()
-            except PySparkException as error:
-                reason = f"{dataset.name} cannot be read: {sanitise(str(error).splitlines()[0])}"
-                results = validator.not_looked_at(reason)
-                end(lineage, dataset, suite.name, results, None)
-                return Outcome(suite.name, results, f"{suite.file}: {reason}")
-            part = self._part(validator, rows, files)
-            results = []
-            for result in validator.results(rows, part):
-                if self._is_stopping():
-                    lineage.abort()
-                    return None
-                results.append(result)
-            end(lineage, dataset, suite.name, results, None if part else metrics(rows))
+                outcome = self._tested(validator, dataset, lineage)
+            except Exception:
+                if not self._is_stopping():
+                    raise
+                outcome = None
+            if outcome is None:
+                lineage.abort()
+        return outcome
+
+    def _tested(self, validator: Validator, dataset: DatasetName, lineage: Run) -> Outcome | None:
+        suite = validator.suite
+        try:
+            rows = rows_of(self._spark, suite, self._tables, self._checkpoints)
+        except PySparkException as error:
+            reason = f"{dataset.name} cannot be read: {sanitise(str(error).splitlines()[0])}"
+            results = validator.not_looked_at(reason)
+            end(lineage, dataset, suite.name, results, None)
+            return Outcome(suite.name, results, f"{suite.file}: {reason}")
+        files = files_of(rows) if self._remembers else frozenset()
+        part = self._part(validator, rows, files)
+        results = []
+        for result in validator.results(rows, part):
+            if self._is_stopping():
+                return None
+            results.append(result)
+        end(lineage, dataset, suite.name, results, None if part else metrics(rows))
         self._remember(suite, files, results)
         return Outcome(suite.name, results)
 

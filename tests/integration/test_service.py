@@ -57,7 +57,9 @@ def test_detached_service_and_foreground_service(home: Path, tmp_path: Path) -> 
     assert lineproof("down", here).stderr.strip().endswith("Nothing was running.")
 
     foreground = subprocess.Popen(
-        [sys.executable, "-m", "lineproof", "up", here, *SPARK], stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "lineproof", "up", here, *SPARK, "--set=quality_trigger=15m"],
+        stderr=subprocess.PIPE,
+        text=True,
     )
     try:
         assert foreground.stderr is not None

@@ -182,3 +182,17 @@ def test_what_cannot_be_looked_at_fails_with_its_reason(
     assert not outcome.is_sound
     assert memory.types == ["START", "FAIL"]
     assert said in memory.facet("errorMessage")["message"]
+
+
+def test_a_dataset_whose_files_are_gone_keeps_no_other_suite_from_running(
+    spark: SparkSession, sound: Store, emitter: Emitter, memory: Memory, tmp_path: Path
+) -> None:
+    spark.createDataFrame([("a",)], "id STRING").write.format("delta").save(f"{tmp_path}/people")
+    for file in (tmp_path / "people").glob("*.parquet"):
+        file.unlink()
+    suite = tmp_path / "people.yaml"
+    suite.write_text(f"path: {tmp_path}/people\nexpectations:\n  - expect_table_row_count_to_equal: {{value: 1}}\n")
+    first, second = Runner(spark, emitter, root(sound)).run([suite, OURS / "jobs.yaml"])
+    assert not first.is_sound
+    assert second.is_sound
+    assert memory.types == ["START", "FAIL", "START", "COMPLETE"]
