@@ -32,6 +32,8 @@ def throughput(world: World) -> Iterator[Figure]:
     curated = rate("curated", events, ingest + _derive(job))
     yield at_least(0.2, curated, floor)
     yield at_least(1.0, rate("replay", events, _replay(world, config)), curated)
+    # How far the floor carries: it came first, and the JVM has compiled much since.
+    yield rate("copy, once more", events, copy(world, config))
     harder = (("duplicates", History(resends=RESENDS), 0.8), ("poison", History(poison=POISON), 0.9))
     for name, history, limit in harder:
         topic = world.fill(f"bench.{name}", history.records(events))
