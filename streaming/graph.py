@@ -38,6 +38,7 @@ def graph_batch_of(added: DataFrame, store: Store) -> Iterator[GraphBatch]:
         ).collect()
         whole = store.read(lineage_events.TABLE).where(event_time_between(*times))
         # Not persisted: curate writes to the table meanwhile, and what Spark keeps of a table it reads anew then.
-        yield GraphBatch(events, sightings(events, whole).localCheckpoint(), Range("run_id", first, last), count)
+        seen = sightings(events, whole).localCheckpoint(eager=False)
+        yield GraphBatch(events, seen, Range("run_id", first, last), count)
     finally:
         events.unpersist()
