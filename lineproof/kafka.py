@@ -12,6 +12,10 @@ from lineproof.schemas.envelope import MAX_RECORD_BYTES
 from lineproof.schemas.errors import LineproofError
 from lineproof.settings import Settings
 
+Record = tuple[bytes | None, bytes | None]
+"""Key and value."""
+RecordWithHeaders = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]]]
+
 
 class KafkaUnavailable(LineproofError):
     """No broker, no topic, or no permission."""
@@ -122,15 +126,16 @@ class Kafka:
                 "Create it, or start the job with --create-topics.",
             )
 
-    def send(self, topic: str, records: Iterable[tuple[bytes | None, bytes | None]], timeout_s: float = 60) -> None:
+    def send(self, topic: str, records: Iterable[Record | RecordWithHeaders], timeout_s: float = 60) -> None:
         """Put records on a topic as they are, whatever they are. Events go through an emitter instead."""
         producer = Producer({**self._options, "message.max.bytes": MAX_RECORD_BYTES, "log_level": 0})
-        for key, value in records:
+        for key, value, *more in records:
+            headers: Any = more[0] if more else None
             try:
-                producer.produce(topic, key=key, value=value)
+                producer.produce(topic, key=key, value=value, headers=headers)
             except BufferError:  # its queue is full
                 producer.flush(timeout_s)
-                producer.produce(topic, key=key, value=value)
+                producer.produce(topic, key=key, value=value, headers=headers)
             producer.poll(0)
         if left := producer.flush(timeout_s):
             raise KafkaUnavailable(

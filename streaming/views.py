@@ -9,6 +9,7 @@ from importlib.resources import files
 
 VIEWS = (
     "archive_gaps",
+    "redriven",
     "certificate_checks",
     "emitter_gaps",
     "ledger_checks",

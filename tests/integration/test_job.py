@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
+from lineproof.dead_letters import DeadLetters, redrive
 from lineproof.kafka import Kafka
 from lineproof.quality.accounts import entries
 from lineproof.schemas.envelope import MAX_RECORD_BYTES, Envelope, decode, event_id
@@ -14,6 +15,7 @@ from lineproof.settings import Settings
 from lineproof.sql import Tables
 from lineproof.streaming.checkpoint import CheckpointError
 from tests.bad_input import BAD, USABLE
+from tests.events import payload
 from tests.integration.tools import RunJob, assert_archive_is_topic, consumed, publish, snapshot
 
 
@@ -90,6 +92,21 @@ def test_every_bad_input_through_the_whole_job(settings: Settings, run_job: RunJ
     assert tables.query("SELECT count(*), count(DISTINCT headers) FROM archive").rows == [(len(values), 1)]
     headers = tables.query("SELECT headers FROM dead_letters LIMIT 1").rows[0][0]
     assert headers == [{"key": "source", "value": b"\xff\x00"}, {"key": "none", "value": None}]
+
+    # Sent again after a fix: of the bytes, and of nothing.
+    letters = DeadLetters(settings.tables_path)
+    hopeless, mended = (letters.outlines(reason)[0].record for reason in ("invalid_json", "missing_event_time"))
+    kafka = Kafka(settings.kafka)
+    assert list(redrive(letters, [hopeless], kafka, settings.topics.events)) == [1]
+    assert list(redrive(letters, [mended], kafka, settings.topics.events, patch=payload())) == [1]
+    run_job(settings)
+    first, second = letters.named([hopeless, mended])
+    assert (first.fate, second.fate) == ("dead again: invalid_json", "well")
+    assert event_id(payload()) in {row[0] for row in tables.query("SELECT event_id FROM lineage_events").rows}
+    query = 'SELECT headers FROM archive SEMI JOIN redriven USING (topic, partition, "offset")'
+    sent = [row[0] for row in tables.query(query).rows]
+    assert [one[:2] for one in sent] == [headers, headers]
+    assert {one[2]["value"].decode() for one in sent} == {hopeless, mended}
 
 
 def test_checkpoints_that_do_not_belong_are_refused(settings: Settings, run_job: RunJob, tmp_path: Path) -> None:

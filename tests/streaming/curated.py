@@ -13,12 +13,14 @@ from lineproof.streaming.job import TABLES, side_by_side, write_curated, write_g
 from lineproof.streaming.store import Store
 from lineproof.streaming.tables import archive, lineage_events
 from lineproof.streaming.views import for_spark, named_in
-from tests.streaming.records import records
+from tests.streaming.records import Headers, records
 
 Batches = Sequence[Sequence[bytes | None]]
 
 
-def curated(spark: SparkSession, root: str, batches: Batches, repeated: int | None = None) -> Store:
+def curated(
+    spark: SparkSession, root: str, batches: Batches, repeated: int | None = None, headers: Headers | None = None
+) -> Store:
     """Tables fed batch by batch, as the job does it; one of them twice, as after a crash before its checkpoint.
 
     The graph is brought up to date after every second batch, and after the last.
@@ -29,7 +31,7 @@ def curated(spark: SparkSession, root: str, batches: Batches, repeated: int | No
     in_graph = _version(store)
     for number, values in enumerate(batches):
         for _ in range(2 if number == repeated else 1):
-            curate(spark, root, number, values, offset)
+            curate(spark, root, number, values, offset, headers)
             if number % 2 or number == len(batches) - 1:
                 with graph_batch_of(_added_since(in_graph, store), store) as graph_batch:
                     write_graph(spark, graph_batch, Store(spark, root, "graph", number))
@@ -39,9 +41,16 @@ def curated(spark: SparkSession, root: str, batches: Batches, repeated: int | No
     return store
 
 
-def curate(spark: SparkSession, root: str, number: int, values: Sequence[bytes | None], offset: int) -> None:
+def curate(
+    spark: SparkSession,
+    root: str,
+    number: int,
+    values: Sequence[bytes | None],
+    offset: int,
+    headers: Headers | None = None,
+) -> None:
     """One batch, from the topic to the tables of events and runs."""
-    arrived = archive.archive(records(spark, values, offset))
+    arrived = archive.archive(records(spark, values, offset, headers))
     Store(spark, root, "ingest", number).append(archive.TABLE, arrived)
     in_archive = Store(spark, root).read(archive.TABLE).where(f"offset >= {offset}")
     with batch_of(in_archive, {}) as batch:

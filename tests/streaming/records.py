@@ -10,13 +10,27 @@ _SCHEMA = (
 )
 
 
-def records(spark: SparkSession, values: Sequence[bytes | None], first_offset: int = 0) -> DataFrame:
+Headers = Sequence[tuple[str, bytes | None]]
+
+
+def records(
+    spark: SparkSession, values: Sequence[bytes | None], first_offset: int = 0, headers: Headers | None = None
+) -> DataFrame:
     """A record per value, in order, on one partition."""
     from datetime import datetime, timezone
 
     time = datetime(2026, 1, 31, 12, tzinfo=timezone.utc)
     rows = [
-        (bytearray(b"key"), None if value is None else bytearray(value), "events", 0, first_offset + n, time, 0, None)
+        (
+            bytearray(b"key"),
+            None if value is None else bytearray(value),
+            "events",
+            0,
+            first_offset + n,
+            time,
+            0,
+            headers,
+        )
         for n, value in enumerate(values)
     ]
     return spark.createDataFrame(rows, _SCHEMA)

@@ -12,6 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from lineproof.dead_letters import REDRIVEN_FROM
 from lineproof.schemas.envelope import Envelope
 from lineproof.schemas.openlineage import parse
 from lineproof.sql import Tables
@@ -40,12 +41,12 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def store(spark: SparkSession, root: str) -> Store:
-    """Histories, the story, and emitters of which 0-2 and 5-6, all, and 3 alone came."""
+    """Histories, the story, and emitters of which 0-2 and 5-6, all, and 3 alone came; all as if they were re-driven."""
     sequences = [*((EMITTERS[0], n) for n in (0, 1, 2, 5, 6)), *((EMITTERS[1], n) for n in range(4)), (EMITTERS[2], 3)]
     events = [numbered(*one) for one in [*sequences, *sequences[:3]]]
     values = [*ARRIVED.arrived, *events, *story(), story()[0], *assertions()]
     Random(7).shuffle(values)
-    return curated(spark, root, [values])
+    return curated(spark, root, [values], headers=[("other", None), (REDRIVEN_FROM, b"events/0/0")])
 
 
 @pytest.fixture(scope="module")
