@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 from lineproof.streaming.session import AVRO_LIMITS
+from tests.integration.tools import SHORT_LIVED
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -18,8 +19,12 @@ def blocks(language: str) -> list[str]:
 
 
 def test_every_command_works(tmp_path: Path) -> None:
+    defaults = "\n".join(f"{name} {value}" for name, value in SHORT_LIVED.items())
+    (tmp_path / "spark-defaults.conf").write_text(defaults)
     environment = {
         **os.environ,
+        "SPARK_CONF_DIR": str(tmp_path),
+        "JAVA_TOOL_OPTIONS": SHORT_LIVED["spark.driver.extraJavaOptions"],  # the job has options of its own there
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "LINEPROOF_HOME": str(tmp_path / "home"),
     }
