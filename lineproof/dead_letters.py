@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from lineproof.kafka import Kafka, RecordWithHeaders
-from lineproof.schemas.errors import LineproofError, nearest
+from lineproof.schemas.errors import LineproofError, one_of
 from lineproof.schemas.reasons import Reason
 from lineproof.sql import Tables
 
@@ -104,9 +104,7 @@ class DeadLetters:
         """The newest first; of one reason, or of all."""
         known = [one.value for one in Reason]
         if reason is not None and reason not in known:
-            meant = nearest(reason, known)
-            remedy = f"Did you mean {meant}?" if meant else f"There are {', '.join(known)}."
-            raise UnknownReason(f"There is no reason {reason}.", remedy)
+            raise UnknownReason(f"There is no reason {reason}.", one_of(reason, known))
         condition, parameters = ("letters.reason = ?", [reason]) if reason else ("true", [])
         return [Outline(*row) for row in self._rows(_OUTLINE, condition, parameters)]
 

@@ -124,11 +124,11 @@ def redrive(
 
 
 def _text(value: bytes | None) -> str:
-    """As text where it is some, else as a Python literal, which tells every byte."""
+    """As text where it is some, else as a Python literal, which tells every byte and moves no cursor."""
     if value is None:
         return "(none)"
     try:
         text = value.decode()
     except UnicodeDecodeError:
         return repr(value)
-    return text if text.isprintable() or "\n" in text else repr(value)
+    return text if text.translate({ord("\n"): None, ord("\t"): None}).isprintable() else repr(value)

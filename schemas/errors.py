@@ -1,7 +1,7 @@
 """The one root of every error lineproof raises on purpose."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 
 class LineproofError(Exception):
@@ -24,3 +24,9 @@ class LineproofError(Exception):
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that was probably meant by one that is not known."""
     return next(iter(difflib.get_close_matches(name, known, n=1, cutoff=0.4)), None)
+
+
+def one_of(name: str, known: Collection[str]) -> str:
+    """The remedy where a name is not known: the one that was probably meant, else all there are."""
+    meant = nearest(name, known)
+    return f"Did you mean {meant}?" if meant else f"There are {', '.join(known)}."

@@ -16,7 +16,7 @@ from lineproof.producers.pipelines.faults import Fault
 from lineproof.producers.pipelines.platform import Platform
 from lineproof.producers.sanitise import sanitise
 from lineproof.producers.transports.composite import CompositeTransport
-from lineproof.schemas.errors import LineproofError, nearest
+from lineproof.schemas.errors import LineproofError, one_of
 
 
 class UnknownPipeline(LineproofError):
@@ -101,9 +101,7 @@ def refuse_unknown(names: Sequence[str]) -> None:
     """Say which name is no pipeline's."""
     for name in names:
         if name not in PIPELINES:
-            meant = nearest(name, PIPELINES)
-            remedy = f"Did you mean {meant}?" if meant else f"There are {', '.join(PIPELINES)}."
-            raise UnknownPipeline(f"There is no pipeline {name!r}.", remedy)
+            raise UnknownPipeline(f"There is no pipeline {name!r}.", one_of(name, PIPELINES))
 
 
 def _prepare(work_directory: Path, before: Sequence[str], without: Sequence[str]) -> None:

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from lineproof.cli import app
 from lineproof.dead_letters import REDRIVEN_FROM, DeadLetters, NoSuchLetter, UnknownReason
+from lineproof.dead_letters_cli import _text
 
 HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 RECORD = [
@@ -114,6 +115,7 @@ def test_show(root: Path) -> None:
     assert "[bold]{" in shown, "printed as it is"
     assert "Correct the producer's serialiser." in shown
     assert "dead again: not_an_event" in shown
+    assert (_text(b"{\n\t1}"), _text(b"{\n\x1b[2J}")) == ("{\n\t1}", repr(b"{\n\x1b[2J}"))
     assert "(none)" in invoke(root, "show", "events/0/1").output
     assert "\\xe9" in invoke(root, "show", "events/0/2").output
     assert invoke(root, "show", "events/0/2", "--raw").stdout_bytes == b'{"a": ' + b"\xe9" * 100
