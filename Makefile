@@ -15,8 +15,9 @@ setup: .venv/jars.stamp ## Install into .venv and fetch the JARs (PYTHON=python3
 demo: setup ## See it work: a broker, sample events, the job, the tables
 	@$(BIN)/lineproof demo
 
+# Two workers: the tests that share a Spark session, and those that start processes (tests/conftest.py).
 test: setup lint types ## Lint, check the types and run all tests
-	@$(BIN)/pytest
+	@$(BIN)/pytest --numprocesses 2 --dist each -o console_output_style=classic
 
 test-cluster: setup ## Run the job on a Spark master with two workers (minutes on two cores)
 	@$(BIN)/pytest -m cluster

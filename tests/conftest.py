@@ -1,4 +1,4 @@
-"""One Spark session and one broker for the whole run, started only when a test asks; an emitter into memory."""
+"""One Spark session for the run and one broker for a worker, started only when a test asks; an emitter into memory."""
 
 import os
 import sys
@@ -19,18 +19,25 @@ from lineproof.schemas.envelope import MAX_RECORD_BYTES
 from lineproof.settings import Settings
 from lineproof.streaming import job
 from lineproof.streaming.session import session
-from tests.integration.tools import SHORT_LIVED, RunJob
+from tests.integration.tools import SHORT_LIVED, SHORT_LIVED_JVM, RunJob
 from tests.transport import Memory
 
 SPARK = {"spark.master": "local[2]", "spark.driver.memory": "2g", **SHORT_LIVED}
+
+os.environ["JAVA_TOOL_OPTIONS"] = SHORT_LIVED_JVM  # of the session, and of all brokers and jobs that tests start
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """`make test` has two workers: all that shares the session is for one, all that starts processes for the other."""
+    if worker := os.environ.get("PYTEST_XDIST_WORKER"):
+        items[:] = [item for item in items if ("spark" in getattr(item, "fixturenames", ())) == (worker == "gw0")]
 
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The shared session."""
     home = tmp_path_factory.mktemp("spark")
-    # This one lives long enough for the JVM to compile what is hot.
-    options = {**SPARK, "spark.driver.extraJavaOptions": "", "spark.sql.warehouse.dir": str(home / "warehouse")}
+    options = {**SPARK, "spark.sql.warehouse.dir": str(home / "warehouse")}
     os.environ["PYSPARK_PYTHON"] = sys.executable  # tests, unlike the job, make frames of Python rows
     shared = session(options, jars.spark_jars(), log_options(home / "spark.log"))
     yield shared

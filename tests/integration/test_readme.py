@@ -24,7 +24,6 @@ def test_every_command_works(tmp_path: Path) -> None:
     environment = {
         **os.environ,
         "SPARK_CONF_DIR": str(tmp_path),
-        "JAVA_TOOL_OPTIONS": SHORT_LIVED["spark.driver.extraJavaOptions"],  # the job has options of its own there
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "LINEPROOF_HOME": str(tmp_path / "home"),
     }

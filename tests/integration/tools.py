@@ -20,12 +20,14 @@ from lineproof.settings import Settings
 from lineproof.sql import Tables
 from lineproof.streaming.job import DERIVED, Progress
 
-# To compile queries, and the JVM's code to the utmost, takes longer than to run them over a test's little data.
-SHORT_LIVED = {
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m",
-}
+# To compile queries takes longer than to run them over a test's little data.
+SHORT_LIVED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+
+# So does to compile the JVM's code to the utmost, and to verify classes that come from the same JARs each time.
+SHORT_LIVED_JVM = (
+    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m "
+    "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+)
 
 
 class RunJob(Protocol):

@@ -15,7 +15,7 @@ def test_a_configured_broker_is_not_left_out_without_a_word(tmp_path: Path) -> N
         up(settings, print, print)
 
 
-@pytest.mark.parametrize("content", ["", "no number", "999999999", str(os.getpid())])
+@pytest.mark.parametrize("content", ["", "no number", "999999999", pytest.param(str(os.getpid()), id="ours")])
 def test_a_stale_state_file_is_no_running_service(tmp_path: Path, content: str) -> None:
     """The last one is a process that runs, but is no service: ours."""
     (tmp_path / "up.pid").write_text(content)
