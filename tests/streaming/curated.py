@@ -68,13 +68,13 @@ def _added_since(version: int, store: Store) -> DataFrame:
     return events.join(known.select("event_id"), "event_id", "left_anti")
 
 
-def asked(spark: SparkSession, store: Store, query: str) -> DataFrame:
-    """The answer of the tables and views, by Spark."""
+def asked(spark: SparkSession, store: Store, *queries: str) -> list[DataFrame]:
+    """The answers of the tables and views, by Spark. They are opened once for all queries."""
     for table in TABLES:
         store.read(table).createOrReplaceTempView(table.name)
-    for statement in for_spark(sorted(named_in(query)), temporary=True):
+    for statement in for_spark(sorted(named_in(" ".join(queries))), temporary=True):
         spark.sql(statement)
-    return spark.sql(query)
+    return list(map(spark.sql, queries))
 
 
 def in_utc(value: Any) -> Any:

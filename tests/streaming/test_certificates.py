@@ -82,8 +82,10 @@ def test_hashes_and_verdicts_are_those_of_the_offline_verifier(spark: SparkSessi
         content(one): (chain_hash(one), fault.value if fault else "genuine")
         for one, fault in zip(told, faults(told), strict=True)
     }
-    by_spark = [row.asDict(recursive=True) for row in asked(spark, store, "SELECT * FROM certificate_checks").collect()]
-    answer = Tables(str(tmp_path)).query("SELECT * FROM certificate_checks")
+    query = "SELECT * FROM certificate_checks"
+    [checks] = asked(spark, store, query)
+    by_spark = [row.asDict(recursive=True) for row in checks.collect()]
+    answer = Tables(str(tmp_path)).query(query)
     by_duckdb = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
     for checked in (by_spark, by_duckdb):
         odd = {row["certificate_id"]: row["verdict"] for row in checked if row["certificate_id"] in ("broken", "list")}

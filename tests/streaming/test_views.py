@@ -94,8 +94,8 @@ QUERIES = [
 
 
 def test_both_engines_say_the_same(spark: SparkSession, store: Store, ask: Callable[[str], Rows]) -> None:
-    for query in QUERIES:
-        by_spark = [in_utc(row.asDict(recursive=True)) for row in asked(spark, store, query).collect()]
+    for query, answer in zip(QUERIES, asked(spark, store, *QUERIES), strict=True):
+        by_spark = [in_utc(row.asDict(recursive=True)) for row in answer.collect()]
         answers = [
             sorted(repr({key: value for key, value in row.items() if key not in DEPENDS_ON_NOW}) for row in rows)
             for rows in (ask(query), by_spark)
