@@ -1,5 +1,6 @@
 """What a person sees when something is wrong: the cause, the remedy, exit code 1 (Bad input)."""
 
+import json
 import os
 import socket
 import subprocess
@@ -9,10 +10,10 @@ import pytest
 
 from lineproof.broker import Broker
 from lineproof.kafka import Kafka
-from lineproof.settings import Settings, load
+from lineproof.settings import Settings
 from lineproof.sql import Tables
 from tests.events import payload
-from tests.integration.tools import SHORT_LIVED, RunJob, lineproof, publish
+from tests.integration.tools import SHORT_LIVED, lineproof, publish
 
 
 def options(settings: Settings, **kafka: str) -> list[str]:
@@ -51,7 +52,7 @@ def test_no_broker_configured(tmp_path: Path) -> None:
     assert_failed(lineproof("job", f"--set=home={tmp_path}"), "No Kafka broker is configured", "lineproof up")
 
 
-def test_wrong_and_right_password(tmp_path: Path, run_job: RunJob) -> None:
+def test_wrong_and_right_password(tmp_path: Path) -> None:
     """Against a broker that asks for one: both clients, the emitter's and Spark's."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -71,13 +72,15 @@ def test_wrong_and_right_password(tmp_path: Path, run_job: RunJob) -> None:
         f"home: {tmp_path}/home\n"
         f"kafka: {{bootstrap.servers: 127.0.0.1:{port}, security.protocol: SASL_PLAINTEXT, sasl.mechanism: PLAIN,\n"
         "  sasl.username: me, sasl.password: '${PASSWORD}'}\n"
+        f"spark: {json.dumps({'spark.driver.memory': '2g', 'spark.master': 'local[2]', **SHORT_LIVED})}\n"
     )
     event = tmp_path / "event.json"
     event.write_bytes(payload())
+    job = ("job", "--trigger=available-now", "--config", str(config))
     plain = Kafka({"bootstrap.servers": broker.start()})
     try:
         plain.create_topics(["lineage.events", "lineage.dead-letters"], 1, 1)
-        wrong = lineproof("job", "--trigger=available-now", "--config", str(config), PASSWORD="wrong-secret")
+        wrong = lineproof(*job, PASSWORD="wrong-secret")
         assert_failed(wrong, "refused the credentials", "sasl.password")
         assert "wrong-secret" not in wrong.stderr + wrong.stdout
         check = lineproof("check", "--config", str(config), PASSWORD="wrong-secret")
@@ -85,7 +88,7 @@ def test_wrong_and_right_password(tmp_path: Path, run_job: RunJob) -> None:
 
         sent = lineproof("emit", str(event), "--config", str(config), PASSWORD="right")
         assert (sent.returncode, sent.stderr.strip()) == (0, "1 events sent.")
-        run_job(load(config, ["trigger=available-now"], {"PASSWORD": "right"}))
+        assert lineproof(*job, PASSWORD="right").returncode == 0
         assert Tables(f"{tmp_path}/home/tables").query("SELECT count(*) FROM runs").rows == [(1,)]
     finally:
         broker.stop()
