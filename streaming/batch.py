@@ -1,6 +1,6 @@
 """One micro-batch of archived records, as the tables of events and runs get it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -8,7 +8,6 @@ from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
-from lineproof.streaming.facts import facts
 from lineproof.streaming.store import Range, event_time_between
 
 
@@ -17,7 +16,7 @@ class Batch:
     """The records of one batch, and what is worth knowing before a table is written."""
 
     archived: DataFrame
-    """The records as they came: read again from the archive by whoever asks."""
+    """The archive, or a part of it with the batch's records: read by whoever asks for their bytes."""
     facts: DataFrame
     """What every record is. Kept, because to find out is most of the work."""
     usable: int
@@ -44,10 +43,10 @@ class Batch:
 
 
 @contextmanager
-def batch_of(archived: DataFrame, schema_ids: Mapping[int, int]) -> Iterator[Batch]:
-    """Decode the batch once, and look at its size, its range of times, and the offsets it covers."""
+def batch_of(facts: DataFrame, archived: DataFrame) -> Iterator[Batch]:
+    """Find the facts once, and look at their number, their range of times, and the offsets they cover."""
     # On disk, which is as fast as memory while the system caches it, and leaves the heap to the folds.
-    known = facts(archived, schema_ids).persist(StorageLevel.DISK_ONLY)
+    known = facts.persist(StorageLevel.DISK_ONLY)
     try:
         ends = _ends(known)
         yield Batch(

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -13,6 +14,7 @@ ALWAYS = {
     "spark.sql.session.timeZone": "UTC",
     # Each query has a pool of its own: ingest's small tasks need not wait until a large batch of another is through.
     "spark.scheduler.mode": "FAIR",
+    "spark.scheduler.allocation.file": str(Path(str(files("lineproof.conf"))) / "pools.xml"),
     # The queries of a batch compile to more classes than Spark keeps by default: every batch would compile them anew.
     "spark.sql.codegen.cache.maxEntries": "5000",
     # An event has more facts than the hundred fields from which on Spark would not compile their query as a whole.

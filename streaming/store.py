@@ -76,10 +76,19 @@ class Store:
     batch repeated after a crash changes only the tables it had not reached.
     """
 
-    def __init__(self, spark: SparkSession, root: str, txn_app_id: str = "", batch_number: int = -1) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        root: str,
+        txn_app_id: str = "",
+        batch_number: int = -1,
+        filled: set[str] | None = None,
+    ) -> None:
         self._spark = spark
         self._root = root.rstrip("/")
         self._txn = {"txnAppId": txn_app_id, "txnVersion": str(batch_number)}
+        # Names of tables that were found not to be empty: to ask again takes a query for each table of each batch.
+        self._filled = set() if filled is None else filled
 
     def path(self, table: Table) -> str:
         """Where the table is."""
@@ -165,8 +174,12 @@ class Store:
             self._update(table, key, F.broadcast(rows_changed) if changed <= FEW_ROWS else rows_changed, within)
 
     def _is_empty(self, table: Table) -> bool:
-        [detail] = DeltaTable.forPath(self._spark, self.path(table)).detail().collect()
-        return int(detail.numFiles) == 0
+        if table.name not in self._filled:
+            [detail] = DeltaTable.forPath(self._spark, self.path(table)).detail().collect()
+            if int(detail.numFiles) == 0:
+                return True
+            self._filled.add(table.name)
+        return False
 
     def _update(self, table: Table, key: Sequence[str], rows: DataFrame, within: Range | None) -> None:
         """Replace the rows of the same key where something else is different. What was one file stays one."""

@@ -28,7 +28,7 @@ TABLE = Table(
 def dead_letters(batch: Batch) -> DataFrame:
     """Rows of `dead_letters`: their facts are nothing but the reason, their bytes are in the archive."""
     reasons = batch.facts.where(F.col("reason").isNotNull()).select(*COORDINATES, "reason")
-    return batch.archived.join(F.broadcast(reasons), list(COORDINATES)).select(*TABLE.columns)
+    return batch.archived.where(batch.offsets).join(F.broadcast(reasons), list(COORDINATES)).select(*TABLE.columns)
 
 
 def write(batch: Batch, store: Store) -> None:

@@ -8,6 +8,7 @@ from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
 from lineproof.streaming.batch import batch_of
+from lineproof.streaming.facts import facts
 from lineproof.streaming.graph import graph_batch_of
 from lineproof.streaming.job import TABLES, side_by_side, write_curated, write_graph
 from lineproof.streaming.store import Store
@@ -53,7 +54,7 @@ def curate(
     arrived = archive.archive(records(spark, values, offset, headers))
     Store(spark, root, "ingest", number).append(archive.TABLE, arrived)
     in_archive = Store(spark, root).read(archive.TABLE).where(f"offset >= {offset}")
-    with batch_of(in_archive, {}) as batch:
+    with batch_of(facts(in_archive, {}), in_archive) as batch:
         write_curated(spark, batch, Store(spark, root, "curate", number))
 
 

@@ -7,6 +7,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from lineproof.streaming.batch import batch_of
+from lineproof.streaming.facts import facts
 from lineproof.streaming.store import Store
 from lineproof.streaming.tables import archive
 from tests.events import payload
@@ -23,7 +24,7 @@ def test_records_in_between_belong_to_another_batch(
     values = [payload(eventTime=f"2026-01-31T10:00:0{n}Z") for n in range(3)]
     store.append(archive.TABLE, archive.archive(records(spark, [*values, b"no event"])))
     arrived = store.read(archive.TABLE).where(F.col("offset").isin(*offsets))
-    with batch_of(arrived, {}) as batch:
+    with batch_of(facts(arrived, {}), arrived) as batch:
         assert sorted(row.offset for row in batch.facts.collect()) == list(offsets)
         assert (batch.usable, batch.unusable) == (len(set(offsets) - {3}), len({3} & set(offsets)))
     assert {str(row.day) for row in arrived.collect()} == {"2026-01-31"}
