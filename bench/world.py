@@ -46,7 +46,8 @@ class World:
         return Kafka({**client_options(self.settings), "compression.type": "zstd", "linger.ms": "50"})
 
     def _over(self, topic: str) -> Settings:
-        topics = self.settings.topics.model_copy(update={"events": topic, "dead_letters": ""})
+        nowhere = dict.fromkeys(("dead_letters", "runs", "violations", "quality"), "")
+        topics = self.settings.topics.model_copy(update={"events": topic, **nowhere})
         return self.settings.model_copy(update={"topics": topics})
 
     def config(self, topic: str, tables: str, trigger: str = AVAILABLE_NOW) -> JobConfig:

@@ -9,7 +9,7 @@ import typer
 import yaml
 from rich.markup import escape
 
-from lineproof import dead_letters_cli, quality_cli
+from lineproof import dead_letters_cli, quality_cli, tail_cli
 from lineproof.options import ConfigOption, OutputOption, SetOption
 from lineproof.output import Format, err, out, show
 from lineproof.schemas.errors import LineproofError
@@ -31,6 +31,7 @@ pipelines = typer.Typer(
 app.add_typer(pipelines, name="pipelines")
 app.add_typer(quality_cli.app, name="quality")
 app.add_typer(dead_letters_cli.app, name="dead-letters")
+app.command()(tail_cli.tail)
 
 EXTRAS = {
     **dict.fromkeys(("pyspark", "delta", "duckdb", "deltalake", "pyarrow", "py4j"), "streaming"),

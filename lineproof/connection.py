@@ -4,7 +4,7 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-from lineproof.kafka import client_options
+from lineproof.kafka import client_options, registry_of
 from lineproof.producers.chain import Chain
 from lineproof.producers.emitter import Emitter
 from lineproof.producers.transports.base import EndpointUnavailable, Transport
@@ -74,4 +74,5 @@ def _transport(name: str, settings: Settings) -> Transport:
     spool = settings.spool_path / name
     if name == "http":
         return http_transport(lineage.url, lineage.api_key, spool, lineage.spool_max_bytes)
-    return kafka_transport(client_options(settings), settings.topics.events, spool, lineage.spool_max_bytes)
+    options, registry = client_options(settings), registry_of(settings)
+    return kafka_transport(options, settings.topics.events, spool, lineage.spool_max_bytes, registry)

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from lineproof.kafka import Kafka, client_options
+from lineproof.kafka import Kafka, client_options, registry_of
 from lineproof.producers.emitter import Emitter
 from lineproof.producers.transports.kafka import kafka_transport
 from lineproof.schemas.errors import LineproofError
@@ -30,7 +30,8 @@ def emit_files(
     documents = {name: read_text(name) for name in files}
     options = client_options(settings)
     Kafka(options).require_topics(settings.topics.events)
-    emitter = Emitter(kafka_transport(options, settings.topics.events, settings.spool_path / "kafka"), namespace="")
+    spool, registry = settings.spool_path / "kafka", registry_of(settings)
+    emitter = Emitter(kafka_transport(options, settings.topics.events, spool, registry=registry), namespace="")
     sent = refused = 0
     for name, text in documents.items():
         for line, document in split(text):

@@ -13,9 +13,11 @@ from pyspark.sql import SparkSession
 
 from lineproof import jars
 from lineproof.java import find_java, log_options
-from lineproof.kafka import Kafka, client_options, spark_options
+from lineproof.kafka import Kafka, client_options, registry_of, spark_options
+from lineproof.schemas.avro import newest
 from lineproof.settings import Settings
 from lineproof.streaming import job
+from lineproof.streaming.published import SCHEMAS, Target
 from lineproof.streaming.session import session, was_submitted
 from lineproof.streaming.topic import Topic
 
@@ -110,7 +112,14 @@ def session_of(settings: Settings) -> SparkSession:
 
 
 def job_config(settings: Settings, recovery: Recovery = NO_RECOVERY) -> job.JobConfig:
-    """What the job has to know of the settings."""
+    """What the job has to know of the settings, and of the schema registry if there is one."""
+    registry = registry_of(settings)
+    registered = registry.envelope_ids(settings.topics.events) if registry else {}
+
+    def target(topic: str, schema_name: str) -> Target:
+        schema = newest(schema_name)
+        return Target(topic, schema.header(registry.id_of(topic, schema) if registry else None))
+
     return job.JobConfig(
         kafka=spark_options(client_options(settings)),
         topic=settings.topics.events,
@@ -120,7 +129,8 @@ def job_config(settings: Settings, recovery: Recovery = NO_RECOVERY) -> job.JobC
         trigger=settings.spark_trigger,
         graph_trigger=settings.spark_graph_trigger,
         max_offsets_per_trigger=settings.max_offsets_per_trigger,
-        schema_ids=settings.schema_ids,
+        schema_ids={**registered, **settings.schema_ids},
+        published={what: target(topic, SCHEMAS[what]) for what, topic in published_topics(settings).items()},
         accept_loss=recovery.accept_loss,
         restore_checkpoint=recovery.restore_checkpoint,
     )
@@ -137,9 +147,18 @@ def prepare_topics(settings: Settings, create: bool) -> None:
     """Make sure that the topics are there."""
     kafka = Kafka(client_options(settings))
     names = [name for name in (settings.topics.events, settings.topics.dead_letters) if name]
+    published = [*published_topics(settings).values()]
     if create:
-        kafka.create_topics(names, settings.topics.partitions, settings.topics.replication_factor)
-    kafka.require_topics(*names)
+        size = settings.topics.partitions, settings.topics.replication_factor
+        kafka.create_topics(names, *size)
+        kafka.create_topics(published, *size, compacted=True)
+    kafka.require_topics(*names, *published)
+
+
+def published_topics(settings: Settings) -> dict[str, str]:
+    """What is published for subscribers, and where."""
+    topics = {what: str(getattr(settings.topics, what)) for what in SCHEMAS}
+    return {what: topic for what, topic in topics.items() if topic}
 
 
 def job_log(settings: Settings) -> Path:

@@ -10,6 +10,7 @@ from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec  # type: ign
 from lineproof.broker import Broker
 from lineproof.schemas.envelope import MAX_RECORD_BYTES
 from lineproof.schemas.errors import LineproofError
+from lineproof.schemas.registry import Registry
 from lineproof.settings import Settings
 
 Record = tuple[bytes | None, bytes | None]
@@ -32,6 +33,11 @@ def client_options(settings: Settings) -> dict[str, str]:
             "Set kafka.bootstrap.servers (or LINEPROOF_KAFKA_BOOTSTRAP_SERVERS), or run `lineproof up --detach`.",
         )
     return {**settings.kafka, "bootstrap.servers": address}
+
+
+def registry_of(settings: Settings) -> Registry | None:
+    """The schema registry, where one is configured."""
+    return Registry(settings.schema_registry) if settings.schema_registry else None
 
 
 def spark_options(options: Mapping[str, str]) -> dict[str, str]:
@@ -142,14 +148,13 @@ class Kafka:
                 f"{left} records were not delivered to {topic} within {timeout_s:.0f} s.", "Check the broker."
             )
 
-    def create_topics(self, names: list[str], partitions: int, replication_factor: int) -> list[str]:
+    def create_topics(
+        self, names: list[str], partitions: int, replication_factor: int, *, compacted: bool = False
+    ) -> list[str]:
         """Create those topics that are not there, and wait until they are; return their names."""
         there = self.topics()
-        new = [
-            NewTopic(name, partitions, replication_factor, config={"max.message.bytes": str(MAX_RECORD_BYTES)})
-            for name in names
-            if name not in there
-        ]
+        config = {"max.message.bytes": str(MAX_RECORD_BYTES), **({"cleanup.policy": "compact"} if compacted else {})}
+        new = [NewTopic(name, partitions, replication_factor, config=config) for name in names if name not in there]
         if not new:
             return []
         for name, future in self._admin.create_topics(new).items():

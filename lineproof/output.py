@@ -45,6 +45,39 @@ def show(columns: Sequence[str], rows: Sequence[Sequence[Any]], form: Format = F
         Console(width=None if sys.stdout.isatty() else 200).print(table)
 
 
+class Lines:
+    """Rows on stdout one by one, as they come: nobody knows how many there will be, or how wide."""
+
+    def __init__(self, columns: Sequence[str], form: Format) -> None:
+        self._columns = columns
+        self._form = form
+        self._widths: list[int] = []
+
+    def print(self, row: Sequence[Any]) -> None:
+        """One row; before the first, the columns' names."""
+        if self._form is Format.CSV:
+            writer = csv.writer(sys.stdout, lineterminator="\n")
+            if not self._widths:
+                self._widths = [0]
+                writer.writerow(self._columns)
+            writer.writerow([_csv_cell(value) for value in row])
+        else:
+            cells = list(map(_cell, row))
+            if not self._widths:
+                self._widths = [max(map(len, pair)) for pair in zip(self._columns, cells, strict=True)]
+                print(self._aligned(self._columns))
+            print(self._aligned(cells))
+        sys.stdout.flush()
+
+    def _aligned(self, cells: Sequence[str]) -> str:
+        return "  ".join(cell.ljust(width) for cell, width in zip(cells, self._widths, strict=True)).rstrip()
+
+
+def print_line(document: Any) -> None:
+    """One JSON object on a line of its own, at once."""
+    print(json.dumps(document, default=_plain, ensure_ascii=False), flush=True)
+
+
 def _plain(value: Any) -> Any:
     """A value that JSON has no word for."""
     if isinstance(value, datetime | date):

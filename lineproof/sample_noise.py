@@ -9,7 +9,7 @@ from openlineage.client import event_v2 as ol
 
 from lineproof.producers.emitter import Emitter
 from lineproof.producers.transports.memory import MemoryTransport
-from lineproof.schemas.envelope import SINGLE_OBJECT_MARKER
+from lineproof.schemas.avro import SINGLE_OBJECT_MARKER
 
 POSTGRES = "postgres://warehouse:5432"
 

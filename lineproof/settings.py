@@ -14,13 +14,14 @@ from lineproof.producers.naming import InvalidName, NamespaceMode, check_namespa
 from lineproof.producers.sanitise import is_secret_key
 from lineproof.schemas.envelope import WRITER_SCHEMAS
 from lineproof.schemas.errors import LineproofError, nearest
+from lineproof.schemas.registry import InvalidRegistryOptions, check
 
 ENV_PREFIX = "LINEPROOF_"
 CONFIG_VARIABLE = "LINEPROOF_CONFIG"
 DEFAULT_FILE = Path("lineproof.yaml")
 OTHER_VARIABLES = {CONFIG_VARIABLE, "LINEPROOF_JARS"}
 """Variables of ours that are not settings."""
-SECTIONS = ("kafka", "spark", "topics", "lineage", "facets", "schema_ids")
+SECTIONS = ("kafka", "spark", "topics", "lineage", "facets", "schema_ids", "schema_registry")
 
 _VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
 _TRIGGER = re.compile(r"available-now|(?P<number>\d+)\s*(?P<unit>ms|s|m|h)")
@@ -46,6 +47,9 @@ class Topics(_Section):
     dead_letters: str = Field(
         "lineage.dead-letters", description="where records that cannot be used are sent on; empty for nowhere"
     )
+    runs: str = Field("lineage.runs", description="where runs that have ended are published; empty for nowhere")
+    violations: str = Field("lineage.violations", description="where violations are published; empty for nowhere")
+    quality: str = Field("lineage.quality", description="where results of tests are published; empty for nowhere")
     partitions: int = Field(4, ge=1, description="of the topics that --create-topics and `up` create")
     replication_factor: int = Field(1, ge=1, description="likewise")
 
@@ -114,12 +118,15 @@ class Settings(_Section):
     )
     suites: str = Field("conf/suites", description="directory of your own suites, for `lineproof quality`")
     schema_ids: dict[int, int] = Field(
-        default_factory=dict, description="schema registry: schema id to envelope version"
+        default_factory=dict, description="schema id to envelope version, where no registry can be asked"
+    )
+    schema_registry: dict[str, str] = Field(
+        default_factory=dict, description="options, such as url; empty for none: records then carry a fingerprint"
     )
     kafka: dict[str, str] = Field(default_factory=dict, description="client options, such as bootstrap.servers")
     spark: dict[str, str] = Field(default_factory=dict, description="options, such as spark.sql.shuffle.partitions")
 
-    @field_validator("kafka", "spark", mode="before")
+    @field_validator("kafka", "spark", "schema_registry", mode="before")
     @classmethod
     def _flat_text(cls, value: object) -> object:
         return _flatten(value) if isinstance(value, Mapping) else value
@@ -130,6 +137,16 @@ class Settings(_Section):
         for name in value:
             if not name.startswith("spark."):
                 raise ValueError(f"Spark options begin with 'spark.'; did you mean 'spark.{name}'?")
+        return value
+
+    @field_validator("schema_registry")
+    @classmethod
+    def _usable_registry(cls, value: dict[str, str]) -> dict[str, str]:
+        if value:
+            try:
+                check(value)
+            except InvalidRegistryOptions as error:
+                raise ValueError(f"{error.what} {error.remedy}") from error
         return value
 
     @field_validator("trigger")
@@ -221,7 +238,7 @@ class Settings(_Section):
     def masked(self) -> dict[str, Any]:
         """The settings as they may be printed."""
         shown = self.model_dump(mode="json")
-        for section in ("kafka", "spark", "lineage"):
+        for section in ("kafka", "spark", "lineage", "schema_registry"):
             shown[section] = {name: mask(name, value) for name, value in shown[section].items()}
         return shown
 
@@ -318,8 +335,8 @@ def _from_openlineage_environment(environ: Mapping[str, str]) -> dict[str, Any]:
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     """`LINEPROOF_TRIGGER`, `LINEPROOF_TOPICS_EVENTS`, `LINEPROOF_KAFKA_BOOTSTRAP_SERVERS`.
 
-    Kafka's names have dots and no underscores, so that one stands for the other. Spark's are case-sensitive
-    and cannot be written so.
+    Kafka's names, and a registry's, have dots and no underscores, so that one stands for the other. Spark's are
+    case-sensitive and cannot be written so.
     """
     found: dict[str, Any] = {}
     for variable, value in environ.items():
@@ -327,7 +344,9 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
             continue
         name = variable.removeprefix(ENV_PREFIX).lower()
         section, _, option = name.partition("_")
-        if section == "kafka" and option:
+        if name.startswith("schema_registry_"):
+            found.setdefault("schema_registry", {})[name.removeprefix("schema_registry_").replace("_", ".")] = value
+        elif section == "kafka" and option:
             found.setdefault("kafka", {})[option.replace("_", ".")] = value
         elif section in ("topics", "lineage") and option:
             found.setdefault(section, {})[option] = value

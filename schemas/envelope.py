@@ -11,40 +11,34 @@ the schemas in `WRITER_SCHEMAS`.
 """
 
 import io
-import json
-import struct
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from importlib.resources import files
-from typing import Any
 
 import fastavro
-from fastavro.schema import fingerprint, to_parsing_canonical_form
 
+from lineproof.schemas.avro import (
+    CONFLUENT_HEADER_BYTES,
+    SINGLE_OBJECT_HEADER_BYTES,
+    SINGLE_OBJECT_MARKER,
+    Schema,
+    released,
+    schema_id_of,
+)
 from lineproof.schemas.errors import LineproofError
 from lineproof.schemas.openlineage import Event
 from lineproof.schemas.reasons import Reason
 
 VERSION = 1
-SINGLE_OBJECT_MARKER = b"\xc3\x01"
-CONFLUENT_MARKER = b"\x00"
 JSON_MARKER = b"{"
 
 MAX_RECORD_BYTES = 20 * 1024 * 1024
 """Spark's logical plans make events of many megabytes; they are lineage too."""
 
-WRITER_SCHEMAS: dict[int, str] = {1: files("lineproof.schemas").joinpath("envelope.avsc").read_text()}
+WRITER_SCHEMAS: dict[int, Schema] = released("envelope")
 """Every envelope version ever released, so that archived records stay readable."""
-
-_PARSED = {version: fastavro.parse_schema(json.loads(text)) for version, text in WRITER_SCHEMAS.items()}
-
-FINGERPRINTS: dict[int, bytes] = {
-    version: bytes.fromhex(fingerprint(to_parsing_canonical_form(json.loads(text)), "CRC-64-AVRO"))
-    for version, text in WRITER_SCHEMAS.items()
-}
 
 
 class UnreadableRecord(LineproofError):
@@ -101,11 +95,8 @@ class Envelope:
     def encode(self, schema_id: int | None = None) -> bytes:
         """The record's value: single-object encoding, or Confluent framing when a registry gave a schema id."""
         out = io.BytesIO()
-        if schema_id is None:
-            out.write(SINGLE_OBJECT_MARKER + FINGERPRINTS[VERSION])
-        else:
-            out.write(CONFLUENT_MARKER + struct.pack(">I", schema_id))
-        fastavro.schemaless_writer(out, _PARSED[VERSION], vars(self))
+        out.write(WRITER_SCHEMAS[VERSION].header(schema_id))
+        fastavro.schemaless_writer(out, WRITER_SCHEMAS[VERSION].parsed, vars(self))
         return out.getvalue()
 
 
@@ -129,23 +120,23 @@ def decode(value: bytes | None, schema_ids: Mapping[int, int] | None = None) -> 
         raise UnreadableRecord(Reason.EMPTY_VALUE)
     if value.startswith(JSON_MARKER):
         return value
-    version, body = _version_and_body(value, schema_ids or {})
+    version, body = version_and_body(value, schema_ids or {})
     try:
-        fields: Any = fastavro.schemaless_reader(io.BytesIO(body), _PARSED[version], _PARSED[VERSION])
-        return Envelope(**fields)
+        return Envelope(**WRITER_SCHEMAS[version].read(body, WRITER_SCHEMAS[VERSION]))
     except (EOFError, ValueError, IndexError, TypeError, OverflowError, MemoryError) as error:
         raise UnreadableRecord(Reason.AVRO_UNDECODABLE) from error
 
 
-def _version_and_body(value: bytes, schema_ids: Mapping[int, int]) -> tuple[int, bytes]:
+def version_and_body(value: bytes, schema_ids: Mapping[int, int]) -> tuple[int, bytes]:
+    """The envelope version that a record's header names, and what follows the header."""
     if value.startswith(SINGLE_OBJECT_MARKER):
-        for version, known in FINGERPRINTS.items():
-            if value[2:10] == known:
-                return version, value[10:]
+        for version, known in WRITER_SCHEMAS.items():
+            if value[2:SINGLE_OBJECT_HEADER_BYTES] == known.fingerprint:
+                return version, value[SINGLE_OBJECT_HEADER_BYTES:]
         raise UnreadableRecord(Reason.UNKNOWN_SCHEMA_FINGERPRINT)
-    if value.startswith(CONFLUENT_MARKER) and len(value) >= 5:
-        (schema_id,) = struct.unpack(">I", value[1:5])
-        if schema_id not in schema_ids:
-            raise UnreadableRecord(Reason.UNKNOWN_SCHEMA_ID)
-        return schema_ids[schema_id], value[5:]
-    raise UnreadableRecord(Reason.UNKNOWN_FRAMING)
+    schema_id = schema_id_of(value)
+    if schema_id is None:
+        raise UnreadableRecord(Reason.UNKNOWN_FRAMING)
+    if schema_id not in schema_ids:
+        raise UnreadableRecord(Reason.UNKNOWN_SCHEMA_ID)
+    return schema_ids[schema_id], value[CONFLUENT_HEADER_BYTES:]

@@ -35,8 +35,8 @@ class Reason(Enum):
     )
     UNKNOWN_SCHEMA_ID = (
         "unknown_schema_id",
-        "the Confluent schema id is not one of the configured `schema_ids`",
-        "Add the id and its envelope version to `schema_ids`.",
+        "the Confluent schema id is neither the schema registry's for an envelope nor one of `schema_ids`",
+        "Set `schema_registry`, or add the id and its envelope version to `schema_ids`.",
     )
     AVRO_UNDECODABLE = (
         "avro_undecodable",

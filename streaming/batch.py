@@ -26,6 +26,8 @@ class Batch:
     """Events that state results of tests."""
     event_times: Column
     """Whether `event_time` lies within the batch's own range: lets a table skip files it need not read."""
+    since: Column
+    """Whether `event_time` is not before the batch's first: likewise, where what came later is looked for."""
     run_ids: Range
     """The range of the batch's runs: narrow where their ids are UUIDv7, which begin with the time."""
     offsets: Column
@@ -57,6 +59,7 @@ def batch_of(facts: DataFrame, archived: DataFrame) -> Iterator[Batch]:
             certificates=ends.certificates,
             tests=ends.tests,
             event_times=event_time_between(*ends.times),
+            since=F.col("event_time") >= F.timestamp_micros(F.lit(ends.times[0])),
             run_ids=Range("run_id", *ends.run_ids),
             offsets=F.col("offset").between(*ends.offsets),
         )

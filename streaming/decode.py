@@ -10,31 +10,23 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
-from lineproof.schemas.envelope import (
-    CONFLUENT_MARKER,
-    FINGERPRINTS,
-    JSON_MARKER,
-    SINGLE_OBJECT_MARKER,
-    VERSION,
-    WRITER_SCHEMAS,
-)
+from lineproof.schemas.avro import CONFLUENT_MARKER, SINGLE_OBJECT_MARKER
+from lineproof.schemas.envelope import JSON_MARKER, VERSION, WRITER_SCHEMAS
 from lineproof.schemas.reasons import Reason
 
-_AVRO_OPTIONS = {"mode": "PERMISSIVE", "avroSchema": WRITER_SCHEMAS[VERSION]}
+_AVRO_OPTIONS = {"mode": "PERMISSIVE", "avroSchema": WRITER_SCHEMAS[VERSION].text}
 
 
 def envelope(value: Column, schema_ids: Mapping[int, int]) -> Column:
     """The decoded envelope, or null where the value is not a readable one."""
-    by_fingerprint = {SINGLE_OBJECT_MARKER + fingerprint: version for version, fingerprint in FINGERPRINTS.items()}
+    by_fingerprint = {schema.header(): schema for schema in WRITER_SCHEMAS.values()}
     by_schema_id = {
-        CONFLUENT_MARKER + schema_id.to_bytes(4, "big"): version for schema_id, version in schema_ids.items()
+        WRITER_SCHEMAS[version].header(schema_id): WRITER_SCHEMAS[version] for schema_id, version in schema_ids.items()
     }
     opened = F.lit(None)
-    for header, version in {**by_fingerprint, **by_schema_id}.items():
+    for header, schema in {**by_fingerprint, **by_schema_id}.items():
         body = F.substring(value, len(header) + 1, 2**31 - 1)
-        opened = F.when(_starts_with(value, header), from_avro(body, WRITER_SCHEMAS[version], _AVRO_OPTIONS)).otherwise(
-            opened
-        )
+        opened = F.when(_starts_with(value, header), from_avro(body, schema.text, _AVRO_OPTIONS)).otherwise(opened)
     return opened
 
 
@@ -47,7 +39,9 @@ def unreadable(value: Column, envelope: Column, schema_ids: Mapping[int, int]) -
     """Why no payload could be taken out of the value; null where one could."""
     is_single_object = _starts_with(value, SINGLE_OBJECT_MARKER)
     is_confluent = _starts_with(value, CONFLUENT_MARKER) & (F.octet_length(value) >= 5)
-    knows_fingerprint = F.substring(value, 3, 8).isin(*map(F.lit, map(bytearray, FINGERPRINTS.values())))
+    knows_fingerprint = F.substring(value, 3, 8).isin(
+        *(F.lit(bytearray(schema.fingerprint)) for schema in WRITER_SCHEMAS.values())
+    )
     knows_schema_id = F.substring(value, 2, 4).isin(
         *(F.lit(bytearray(schema_id.to_bytes(4, "big"))) for schema_id in schema_ids)
     )

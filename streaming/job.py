@@ -7,9 +7,10 @@ Run it with `lineproof job`, or on a cluster with `spark-submit streaming/job.py
 """
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import reduce
 from types import ModuleType
 from typing import TypeVar
 
@@ -38,6 +39,7 @@ from lineproof.streaming.facts import facts
 from lineproof.streaming.failures import explain, is_data_loss
 from lineproof.streaming.graph import GraphBatch, graph_batch_of
 from lineproof.streaming.position import IngestPosition
+from lineproof.streaming.published import Target, published
 from lineproof.streaming.store import Store, Table
 from lineproof.streaming.tables import (
     archive,
@@ -68,6 +70,7 @@ MAX_BATCH_BYTES = "512m"
 """Of files, in one batch of curate or graph: about a million events. What a fold keeps has to fit into memory."""
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 TABLES: tuple[Table, ...] = (archive.TABLE, *(module.TABLE for module in DERIVED))
 
@@ -87,6 +90,8 @@ class JobConfig:
     graph_trigger: str
     max_offsets_per_trigger: int
     schema_ids: Mapping[int, int] = field(default_factory=dict)
+    published: Mapping[str, Target] = field(default_factory=dict)
+    """Where runs, violations and quality results go; what is not there goes nowhere."""
     accept_loss: int | None = None
     """The batch whose records are given up if the topic no longer has them."""
     restore_checkpoint: bool = False
@@ -206,8 +211,7 @@ class Job:
         with batch_of(arrived, store.read(archive.TABLE)) as batch:
             self.counted["curate", number] = batch.count
             if batch.count:
-                write_curated(spark, batch, store)
-                self._publish_dead_letters(batch)
+                self._publish(batch, write_curated(spark, batch, store), store)
 
     def _graph(self, added: DataFrame, number: int) -> None:
         spark = added.sparkSession
@@ -222,21 +226,30 @@ class Job:
         query_id = read_checkpoint(spark, checkpoint).query_id
         return Store(spark, self._config.tables, _app_id(str(query_id)), number, self._filled)
 
-    def _publish_dead_letters(self, batch: Batch) -> None:
-        """After the table, so that a subscriber never sees what SQL does not. At least once."""
-        if batch.unusable == 0 or not self._config.dead_letter_topic:
-            return
-        source = F.concat_ws("/", "topic", "partition", "offset")
-        headers = F.array(_header("lineproof.reason", F.col("reason")), _header("lineproof.source", source))
-        (
-            dead_letters.dead_letters(batch)
-            .select("key", "value", F.concat(F.coalesce("headers", F.array()), headers).alias("headers"))
-            .write.format("kafka")
-            .options(**_with_prefix(self._config.kafka))
-            .option("topic", self._config.dead_letter_topic)
-            .option("includeHeaders", "true")
-            .save()
-        )
+    def _publish(self, batch: Batch, touched: DataFrame | None, store: Store) -> None:
+        """After the tables, so that a subscriber never sees what SQL does not. At least once.
+
+        All topics in one write, because a write takes a while, however little is in it.
+        """
+        records = [*self._dead_letters(batch), *published(batch, touched, store, self._config.published)]
+        if records:
+            (
+                reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), records)
+                .write.format("kafka")
+                .options(**_with_prefix(self._config.kafka))
+                .option("includeHeaders", "true")
+                .save()
+            )
+
+    def _dead_letters(self, batch: Batch) -> Iterator[DataFrame]:
+        if batch.unusable and self._config.dead_letter_topic:
+            source = F.concat_ws("/", "topic", "partition", "offset")
+            headers = F.array(_header("lineproof.reason", F.col("reason")), _header("lineproof.source", source))
+            yield dead_letters.dead_letters(batch).select(
+                F.lit(self._config.dead_letter_topic).alias("topic"),
+                *("key", "value"),
+                F.concat(F.coalesce("headers", F.array()), headers).alias("headers"),
+            )
 
 
 def read_topic(spark: SparkSession, config: JobConfig) -> DataFrame:
@@ -253,12 +266,21 @@ def read_topic(spark: SparkSession, config: JobConfig) -> DataFrame:
     )
 
 
-def write_curated(spark: SparkSession, batch: Batch, store: Store) -> None:
-    """Write the batch to the tables of events and runs. After a failure, what was begun is brought to its end."""
+def write_curated(spark: SparkSession, batch: Batch, store: Store) -> DataFrame | None:
+    """Write the batch to the tables of events and runs; return the rows of `runs` it touched.
+
+    After a failure, what was begun is brought to its end.
+    """
     first, *others = CURATED
+
+    def write(module: ModuleType) -> DataFrame | None:
+        rows: DataFrame | None = module.write(batch, store)
+        return rows
+
     with store.transaction():
-        for modules in ([first], others):
-            side_by_side(spark, lambda module: module.write(batch, store), modules)
+        [touched] = side_by_side(spark, write, [first])
+        side_by_side(spark, write, others)
+    return touched
 
 
 def write_graph(spark: SparkSession, batch: GraphBatch, store: Store) -> None:
@@ -267,12 +289,11 @@ def write_graph(spark: SparkSession, batch: GraphBatch, store: Store) -> None:
         side_by_side(spark, lambda module: module.write(batch, store), GRAPH)
 
 
-def side_by_side(spark: SparkSession, act: Callable[[T], None], ones: Sequence[T]) -> None:
+def side_by_side(spark: SparkSession, act: Callable[[T], R], ones: Sequence[T]) -> list[R]:
     """Do it for some at a time. All are brought to their end before the first that failed is raised."""
     with ThreadPoolExecutor(WRITERS) as pool:
         begun = [pool.submit(inheritable_thread_target(spark)(act), one) for one in ones]
-    for one in begun:
-        one.result()
+    return [one.result() for one in begun]
 
 
 @dataclass(frozen=True)

@@ -151,15 +151,16 @@ class Store:
         new: DataFrame,
         rows: Callable[[DataFrame], DataFrame],
         within: Range | None = None,
-    ) -> None:
+    ) -> DataFrame:
         """Put in the place of the rows that have one of the `keys` what `rows` makes of them and the new ones.
 
         Rows that were not there are appended, and only the others are merged. So a file holds rows that came together,
         and a MERGE rewrites the files of what changed: mixed by one, they would all be rewritten by the next.
+        Returns the rows of these keys as they are now.
         """
         if self._is_empty(table):
             self.append(table, rows(new))
-            return
+            return self.read(table)
         known = self.rows_of(table, keys, within).select(*new.columns, F.lit(True).alias(IS_KNOWN))
         # Not persisted: what Spark keeps of a table it reads anew after each write to it.
         folded = rows(known.unionByName(new.withColumn(IS_KNOWN, F.lit(False)))).localCheckpoint(
@@ -172,6 +173,7 @@ class Store:
         if changed:
             rows_changed = folded.where(is_known).select(*table.columns)
             self._update(table, key, F.broadcast(rows_changed) if changed <= FEW_ROWS else rows_changed, within)
+        return folded
 
     def _is_empty(self, table: Table) -> bool:
         if table.name not in self._filled:

@@ -75,7 +75,10 @@ def settings(bootstrap_servers: str, tmp_path: Path) -> Settings:
     settings = Settings(
         home=tmp_path / "home",
         trigger="available-now",
-        topics={"events": f"events-{name}", "dead_letters": f"dead-{name}", "partitions": 2},
+        topics={
+            **{"events": f"events-{name}", "dead_letters": f"dead-{name}", "partitions": 2},
+            **{"runs": "", "violations": "", "quality": ""},
+        },
         kafka={"bootstrap.servers": bootstrap_servers},
         spark=SPARK,
     )

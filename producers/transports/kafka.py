@@ -13,8 +13,10 @@ from lineproof.producers.spooling.frames import Record
 from lineproof.producers.spooling.life import Entry
 from lineproof.producers.spooling.spool import Spool
 from lineproof.producers.transports.base import EndpointUnavailable, Outcome, Verdict
-from lineproof.schemas.envelope import MAX_RECORD_BYTES
+from lineproof.schemas.avro import newest
+from lineproof.schemas.envelope import MAX_RECORD_BYTES, WRITER_SCHEMAS
 from lineproof.schemas.errors import LineproofError
+from lineproof.schemas.registry import Registry, RegistryUnavailable
 
 DEFAULTS: dict[str, Any] = {
     "enable.idempotence": True,
@@ -60,9 +62,10 @@ class KafkaSender:
     send one by one.
     """
 
-    def __init__(self, options: dict[str, Any], topic: str) -> None:
+    def __init__(self, options: dict[str, Any], topic: str, registry: Registry | None = None) -> None:
         self._options = options
         self._topic = topic
+        self._registry = registry
         self._outcomes: list[Outcome] = []
         try:
             self._producer = Producer({**options, "error_cb": self._on_error})
@@ -73,9 +76,10 @@ class KafkaSender:
         self._batches = int(options.get(_BATCH_COUNT, 0)) != 1
 
     def send(self, record: Record, entry: Entry) -> bool:
-        """Take a record for delivery; False when the local queue is full."""
+        """Take a record for delivery; False when the local queue is full. Raises where the registry does not answer."""
+        value = self._framed(record.value)
         try:
-            self._producer.produce(self._topic, record.value, record.key, on_delivery=partial(self._on_delivery, entry))
+            self._producer.produce(self._topic, value, record.key, on_delivery=partial(self._on_delivery, entry))
         except BufferError:
             return False
         except KafkaException as error:
@@ -101,11 +105,26 @@ class KafkaSender:
             raise EndpointUnavailable(
                 f"The topic {self._topic} cannot be used: {topic.error.str()}.", "Create it, or ask for access to it."
             )
+        if self._registry:
+            try:
+                self._registry.id_of(self._topic, newest("envelope"))
+            except RegistryUnavailable as error:
+                raise EndpointUnavailable(error.what, error.remedy) from error
 
     def close(self) -> None:
         """Drop what is under way."""
         self._producer.purge()
         del self._producer
+
+    def _framed(self, value: bytes) -> bytes:
+        """With the registry's id in the place of the fingerprint, which is what a record has in the spool.
+
+        Only here is the registry asked: a publish must not wait for it.
+        """
+        for schema in WRITER_SCHEMAS.values() if self._registry else ():
+            if value.startswith(header := schema.header()):
+                return schema.header(self._registry.id_of(self._topic, schema)) + value[len(header) :]
+        return value
 
     def _on_delivery(self, entry: Entry, error: KafkaError | None, _message: Message | None) -> None:
         if error is None:
@@ -127,15 +146,22 @@ class KafkaSender:
 
 
 def kafka_transport(
-    options: Mapping[str, str], topic: str, spool: Path, max_spool_bytes: int = MAX_SPOOL_BYTES
+    options: Mapping[str, str],
+    topic: str,
+    spool: Path,
+    max_spool_bytes: int = MAX_SPOOL_BYTES,
+    registry: Registry | None = None,
 ) -> Delivery:
-    """Delivery to a topic; `spool` is the directory where events wait, those of each topic in one of its own."""
+    """Delivery to a topic; `spool` is the directory where events wait, those of each topic in one of its own.
+
+    With a schema registry, events have Confluent's framing.
+    """
     if not re.fullmatch(r"[\w.-]{1,249}", topic, re.ASCII) or topic in {".", ".."}:
         raise InvalidKafkaOptions(
             f"{topic!r} cannot be a topic's name.", "Use up to 249 letters, digits, dots, dashes and underscores."
         )
     if not options.get("bootstrap.servers"):
         raise InvalidKafkaOptions("The Kafka options name no broker.", "Set `bootstrap.servers` among them.")
-    open_sender = partial(KafkaSender, {**DEFAULTS, **options}, topic)
+    open_sender = partial(KafkaSender, {**DEFAULTS, **options}, topic, registry)
     open_sender().close()  # so that options which are not valid are refused here and now
     return Delivery(Spool(spool / topic, max_spool_bytes), open_sender)

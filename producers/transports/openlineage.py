@@ -7,6 +7,8 @@ transport:
   spool: /var/spool/lineproof
   config:
     bootstrap.servers: broker-1:9092
+  schema_registry:  # if there is one
+    url: https://registry:8081
 ```
 """
 
@@ -22,6 +24,7 @@ from openlineage.client.transport import Config, Transport
 from lineproof.producers.emitter import Emitter
 from lineproof.producers.transports.kafka import kafka_transport
 from lineproof.schemas.errors import LineproofError
+from lineproof.schemas.registry import Registry
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +43,7 @@ class LineproofConfig(Config):
     config: dict[str, str]
     spool: str
     topic: str = "lineage.events"
+    schema_registry: dict[str, str] = attr.field(factory=dict)
 
     @classmethod
     def from_dict(cls, params: dict[str, Any]) -> "LineproofConfig":
@@ -66,7 +70,9 @@ class LineproofTransport(Transport):
     config_class = LineproofConfig
 
     def __init__(self, config: LineproofConfig) -> None:
-        self._emitter = Emitter(kafka_transport(config.config, config.topic, Path(config.spool)), namespace="")
+        registry = Registry(config.schema_registry) if config.schema_registry else None
+        transport = kafka_transport(config.config, config.topic, Path(config.spool), registry=registry)
+        self._emitter = Emitter(transport, namespace="")
 
     def emit(self, event: Event) -> None:
         """Publish one event as the client serialises it; one that is no OpenLineage is logged and counted."""

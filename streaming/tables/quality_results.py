@@ -89,6 +89,23 @@ def _success(one: Column) -> Column:
     return F.coalesce(one["success"].try_cast("boolean"), by_word)
 
 
+def test_id() -> Column:
+    """What makes it the same test each time it is run: dataset (else job), suite, expectation, column, the expected."""
+    return F.sha2(F.to_json(F.struct(*_tested(), "suite", "expectation", "column", "expected")), 256)
+
+
+def group_id() -> Column:
+    """The same for all results of which the view `latest_results` keeps the latest; by chance, also for others."""
+    of_no_suite = (F.when(F.col("suite").isNull(), F.col(name)) for name in ("expectation", "column"))
+    return F.xxhash64(*_tested(), "suite", *of_no_suite)
+
+
+def _tested() -> list[Column]:
+    """The dataset; where there is none, the job."""
+    of_no_dataset = (F.when(F.col("name").isNull(), F.col(name)).alias(name) for name in ("job_namespace", "job_name"))
+    return [F.col("namespace"), F.col("name"), *of_no_dataset]
+
+
 def write(batch: Batch, store: Store) -> None:
     """Add the batch's results that the table does not have. Those of one event have its time."""
     if batch.tests == 0:

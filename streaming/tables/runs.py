@@ -43,6 +43,7 @@ TABLE = Table(
         "has_conflicting_ends BOOLEAN COMMENT 'events of more than one terminal type came'",
         "ledger_verdict STRING COMMENT 'balanced, unbalanced, misdeclared, incomplete; null without a ledger'",
         "ledger_difference DECIMAL(20,0) COMMENT 'input - processed - filtered - errored'",
+        "had_faulty_ledger BOOLEAN COMMENT 'some event stated a ledger that does not balance, be it not the latest'",
         f"ledger STRUCT<{_LEDGER}> COMMENT 'the accounting ledger of the latest event that has one'",
         "error STRUCT<event_time: TIMESTAMP, event_id: STRING, message: STRING> COMMENT 'of the latest event with one'",
         "certificate_verdict STRING COMMENT 'altered, foreign algorithm or intact: what the hashes of its certificates "
@@ -77,6 +78,7 @@ RULES: dict[str, Rule] = {
     "first_event_at": EARLIEST,
     "last_event_at": LATEST,
     "ledger": LATEST,
+    "had_faulty_ledger": LATEST,
     "error": LATEST,
     "certificate_verdict": EARLIEST,
     "nominal": LATEST,
@@ -134,14 +136,14 @@ def _derived() -> dict[str, Column]:
     }
 
 
-def write(batch: Batch, store: Store) -> None:
-    """Merge the batch's runs into the table."""
+def write(batch: Batch, store: Store) -> DataFrame | None:
+    """Merge the batch's runs into the table; return their rows."""
     if batch.usable == 0:
-        return
+        return None
     events = batch.events.where(F.col("kind") == "RUN")
     # There are nearly as many runs as events: to sort them takes less than to hash them.
     with store.settings({"spark.sql.execution.useObjectHashAggregateExec": "false"}):
-        store.fold(TABLE, ["run_id"], events.select("run_id"), elements(events), rows, batch.run_ids)
+        return store.fold(TABLE, ["run_id"], events.select("run_id"), elements(events), rows, batch.run_ids)
 
 
 def elements(events: DataFrame) -> DataFrame:
@@ -161,6 +163,7 @@ def elements(events: DataFrame) -> DataFrame:
         "first_event_at": F.col("event_time"),
         "last_event_at": F.col("event_time"),
         "ledger": F.when(F.col("ledger").isNotNull(), F.struct(*version, F.col("ledger.*"))),
+        "had_faulty_ledger": _ledger_verdict(F.col("ledger")) != "balanced",
         "error": F.when(
             F.col("error_message").isNotNull(), F.struct(*version, F.col("error_message").alias("message"))
         ),

@@ -1,7 +1,8 @@
 """The job, killed with -9 at a chosen point. Run as a program: CONFIG POINT WHICH.
 
-`points` names them: before and after the commit of every table, and of each query's checkpoint. What Python writes is
-struck from within. What the JVM writes is watched: the process dies as soon as the file that tells the moment is there.
+`points` names them: before and after the commit of every table, what is published, and each query's checkpoint. What
+Python writes is struck from within. What the JVM writes is watched: the process dies as soon as the file that tells the
+moment is there.
 """
 
 import os
@@ -22,6 +23,9 @@ from lineproof.settings import Settings, load
 from lineproof.streaming import job
 from lineproof.streaming.tables import archive
 
+TOPICS = "topics"
+"""What curate publishes, after its tables."""
+
 AT_RANDOM = "at-random-"
 """Followed by a number of seconds: so long after the job has started."""
 
@@ -36,7 +40,7 @@ def points() -> list[str]:
 
 def _committed_by(query: str) -> list[str]:
     modules = {"curate": job.CURATED, "graph": job.GRAPH}[query]
-    return [*(module.TABLE.name for module in modules), query]
+    return [*(module.TABLE.name for module in modules), *([TOPICS] if query == "curate" else []), query]
 
 
 def die() -> None:
@@ -60,6 +64,7 @@ class Strike:
         """Stand between the job and what it writes by Python."""
         for module in job.DERIVED:
             module.write = self._around(module.write, module.TABLE.name)  # type: ignore[attr-defined]
+        job.Job._publish = self._around(job.Job._publish, TOPICS)  # type: ignore[method-assign]
         for_each = DataStreamWriter.foreachBatch
 
         def for_each_batch(writer: DataStreamWriter, act: Act) -> DataStreamWriter:
@@ -91,11 +96,12 @@ class Strike:
         elif self._point.startswith(AT_RANDOM):
             threading.Timer(float(self._point.removeprefix(AT_RANDOM)), die).start()
 
-    def _around(self, write: Callable[..., None], table: str) -> Callable[..., None]:
-        def wrapped(*arguments: Any) -> None:
-            self._pass(f"before-{table}")
-            write(*arguments)
-            self._pass(f"after-{table}")
+    def _around(self, write: Callable[..., Any], what: str) -> Callable[..., Any]:
+        def wrapped(*arguments: Any) -> Any:
+            self._pass(f"before-{what}")
+            written = write(*arguments)
+            self._pass(f"after-{what}")
+            return written
 
         return wrapped
 

@@ -11,6 +11,8 @@ from tests.model.events import Event, Row, events
 
 ENDS = {"FAIL": "FAILED", "ABORT": "ABORTED", "COMPLETE": "COMPLETED"}  # the worse one first
 
+LEDGER = "cdme_accountingLedger"
+
 
 def runs(values: Iterable[bytes]) -> dict[str, Row]:
     """Run id to row."""
@@ -37,7 +39,7 @@ def _run(run_id: str, of_run: list[Event]) -> Row:
     ends = {state: time for kind, state in ENDS.items() if (time := earliest(kind))}
     state, ended = next(iter(ends.items()), ("RUNNING" if started or running else "NEW", None))
     elapsed = _milliseconds(ended) - _milliseconds(started) if started and ended else None
-    ledger = _ledger(latest("cdme_accountingLedger"))
+    ledger = _ledger(*found) if (found := latest(LEDGER)) else None
     error, nominal = latest("errorMessage"), latest("nominalTime")
     parents = [facet for _, facet in facets("parent")]
     roots = [facet["root"] for facet in parents if "root" in facet]
@@ -55,6 +57,9 @@ def _run(run_id: str, of_run: list[Event]) -> Row:
         "has_conflicting_ends": len(ends) > 1,
         "ledger_verdict": ledger and ledger["verdict"],
         "ledger_difference": ledger and ledger["difference"],
+        "had_faulty_ledger": max(
+            (_ledger(*event.version, facet)["verdict"] != "balanced" for event, facet in facets(LEDGER)), default=None
+        ),
         "ledger": ledger and ledger["row"],
         "error": error and {"event_time": error[0], "event_id": error[1], "message": error[2]["message"]},
         "certificate_verdict": min(
@@ -107,10 +112,7 @@ def _parent(facet: Row) -> Row:
     }
 
 
-def _ledger(found: tuple[datetime, str, Row] | None) -> Row | None:
-    if found is None:
-        return None
-    time, identifier, facet = found
+def _ledger(time: datetime, identifier: str, facet: Row) -> Row:
     counts = [facet.get(f"{name}Count") for name in ("inputRecord", "processed", "filtered", "errored")]
     if counts[0] is None or counts[1] is None:
         difference, verdict = None, "incomplete"

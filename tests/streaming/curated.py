@@ -1,13 +1,13 @@
 """Tables as curate makes them, without a topic."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
 from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
-from lineproof.streaming.batch import batch_of
+from lineproof.streaming.batch import Batch, batch_of
 from lineproof.streaming.facts import facts
 from lineproof.streaming.graph import graph_batch_of
 from lineproof.streaming.job import TABLES, side_by_side, write_curated, write_graph
@@ -17,10 +17,17 @@ from lineproof.streaming.views import for_spark, named_in
 from tests.streaming.records import Headers, records
 
 Batches = Sequence[Sequence[bytes | None]]
+Told = Callable[[Batch, DataFrame | None, Store], None]
+"""What is called once the tables of a batch are written, with the rows of `runs` that it touched."""
 
 
 def curated(
-    spark: SparkSession, root: str, batches: Batches, repeated: int | None = None, headers: Headers | None = None
+    spark: SparkSession,
+    root: str,
+    batches: Batches,
+    repeated: int | None = None,
+    headers: Headers | None = None,
+    told: Told = lambda *_: None,
 ) -> Store:
     """Tables fed batch by batch, as the job does it; one of them twice, as after a crash before its checkpoint.
 
@@ -32,7 +39,7 @@ def curated(
     in_graph = _version(store)
     for number, values in enumerate(batches):
         for _ in range(2 if number == repeated else 1):
-            curate(spark, root, number, values, offset, headers)
+            curate(spark, root, number, values, offset, headers, told)
             if number % 2 or number == len(batches) - 1:
                 with graph_batch_of(_added_since(in_graph, store), store) as graph_batch:
                     write_graph(spark, graph_batch, Store(spark, root, "graph", number))
@@ -49,13 +56,15 @@ def curate(
     values: Sequence[bytes | None],
     offset: int,
     headers: Headers | None = None,
+    told: Told = lambda *_: None,
 ) -> None:
     """One batch, from the topic to the tables of events and runs."""
     arrived = archive.archive(records(spark, values, offset, headers))
     Store(spark, root, "ingest", number).append(archive.TABLE, arrived)
     in_archive = Store(spark, root).read(archive.TABLE).where(f"offset >= {offset}")
     with batch_of(facts(in_archive, {}), in_archive) as batch:
-        write_curated(spark, batch, Store(spark, root, "curate", number))
+        store = Store(spark, root, "curate", number)
+        told(batch, write_curated(spark, batch, store), store)
 
 
 def _version(store: Store) -> int:

@@ -36,6 +36,7 @@ from tests.model.things import datasets as model_datasets
 from tests.model.things import jobs as model_jobs
 from tests.streaming.curated import curated, in_utc
 from tests.streaming.records import records
+from tests.streaming.subscriber import Subscriber
 
 # An example is a Spark job over many histories: a failing one is told row by row, not shrunk.
 SPARK_SIZED = settings(deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
@@ -49,9 +50,9 @@ ENDS = (
 @settings(SPARK_SIZED, max_examples=1)
 @given(seed=st.integers(0, 2**64))
 def test_batches_in_any_order_give_the_tables_of_the_model(spark: SparkSession, seed: int) -> None:
-    arrived = arrival(seed, runs=120)
+    arrived, subscriber = arrival(seed, runs=120), Subscriber()
     with tempfile.TemporaryDirectory() as root:
-        store = curated(spark, root, arrived.batches, repeated=1)
+        store = curated(spark, root, arrived.batches, repeated=1, told=subscriber.take)
         kept = rows(store.read(lineage_events.TABLE), "event_id")
         assert {key[0]: row["event"] for key, row in kept.items()} == model_lineage_events(arrived.sent)
         came = store.read(records_table.TABLE).orderBy("offset").collect()
@@ -65,6 +66,7 @@ def test_batches_in_any_order_give_the_tables_of_the_model(spark: SparkSession, 
             *(store.read(module.TABLE) for module in (runs, jobs, datasets, dataset_schemas, edges)),
         )
         assert_results(arrived.sent, store.read(quality_results.TABLE))
+        subscriber.assert_knows_what_sql_says(spark, store)
 
 
 @settings(SPARK_SIZED, max_examples=1)

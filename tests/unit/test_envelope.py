@@ -6,7 +6,7 @@ import uuid
 
 import pytest
 
-from lineproof.schemas.envelope import FINGERPRINTS, Envelope, UnreadableRecord, decode, event_id
+from lineproof.schemas.envelope import WRITER_SCHEMAS, Envelope, UnreadableRecord, decode, event_id
 from lineproof.schemas.reasons import Reason
 from tests.events import payload, sealed
 
@@ -34,7 +34,7 @@ def test_single_object_encoding_round_trips() -> None:
     envelope = sealed(payload(), sequence=5, trace_id="0af7651916cd43dd8448eb211c80319c")
     value = envelope.encode()
     assert value[:2] == b"\xc3\x01"
-    assert value[2:10] == FINGERPRINTS[1]
+    assert value[2:10] == WRITER_SCHEMAS[1].fingerprint
     assert decode(value) == envelope
 
 

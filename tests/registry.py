@@ -1,0 +1,101 @@
+"""A schema registry for tests: the two calls we make, answered as Confluent's documentation of its REST interface says.
+
+No registry that could be installed from a package index was to be had, so this one was written from that page. It says
+whether our requests have the documented shape, and not whether any product takes them.
+"""
+
+import base64
+import json
+import re
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+USER = "lineproof:s3cret"
+
+
+class TestRegistry(ThreadingHTTPServer):
+    """Schemas by subject. One schema has one id, whatever its subjects."""
+
+    daemon_threads = True
+    __test__ = False
+
+    def __init__(self, port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), Handler)
+        self.subjects: dict[str, list[Any]] = {}
+        self.ids: list[Any] = []
+        self.refuses: int | None = None
+        self.hangs = threading.Event()
+        self.asked = 0
+
+    @property
+    def options(self) -> dict[str, str]:
+        return {"url": f"http://127.0.0.1:{self.server_port}", "basic.auth.user.info": USER}
+
+    def id_of(self, schema: Any) -> int:
+        if schema not in self.ids:
+            self.ids.append(schema)
+        return 100 + self.ids.index(schema)
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: TestRegistry
+
+    def do_POST(self) -> None:
+        self.server.asked += 1
+        while self.server.hangs.is_set():
+            time.sleep(0.01)
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        schema = json.loads(asked["schema"])
+        path = re.fullmatch(r"/subjects/([^/]+)(/versions)?", self.path)
+        expected = f"Basic {base64.b64encode(USER.encode()).decode()}"
+        if self.headers["Authorization"] != expected:
+            self.answer(401, {"error_code": 401, "message": "Unauthorized"})
+        elif self.headers["Content-Type"] != "application/vnd.schemaregistry.v1+json" or not path:
+            self.answer(415, {"error_code": 415, "message": "HTTP 415 Unsupported Media Type"})
+        elif path[2]:
+            if self.server.refuses:
+                self.answer(self.server.refuses, {"error_code": self.server.refuses, "message": "incompatible"})
+                return
+            registered = self.server.subjects.setdefault(path[1], [])
+            if schema not in registered:
+                registered.append(schema)
+            self.answer(200, {"id": self.server.id_of(schema)})
+        elif path[1] not in self.server.subjects:
+            self.answer(404, {"error_code": 40401, "message": f"Subject '{path[1]}' not found."})
+        elif schema not in self.server.subjects[path[1]]:
+            self.answer(404, {"error_code": 40403, "message": "Schema not found"})
+        else:
+            version = self.server.subjects[path[1]].index(schema) + 1
+            answer = {
+                "subject": path[1],
+                "version": version,
+                "id": self.server.id_of(schema),
+                "schema": asked["schema"],
+            }
+            self.answer(200, answer)
+
+    def answer(self, code: int, body: dict[str, Any]) -> None:
+        self.send_response(code)
+        self.send_header("Content-Type", "application/vnd.schemaregistry.v1+json")
+        self.end_headers()
+        self.wfile.write(json.dumps(body).encode())
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@contextmanager
+def running(port: int = 0) -> Iterator[TestRegistry]:
+    """A registry for as long as it lasts."""
+    server = TestRegistry(port)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield server
+    finally:
+        server.hangs.clear()
+        server.shutdown()
+        server.server_close()

@@ -1,0 +1,80 @@
+"""A subscriber to the topics, without Kafka: what it saw, against what SQL says (R49)."""
+
+from collections.abc import Iterable
+from functools import reduce
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from lineproof.schemas.avro import newest
+from lineproof.streaming.batch import Batch
+from lineproof.streaming.published import SCHEMAS, Target, published
+from lineproof.streaming.store import Store
+from tests.streaming.curated import asked, in_utc
+
+TO = {what: Target(what, newest(schema).header()) for what, schema in SCHEMAS.items()}
+WORDS = ("kind", "verdict", "subject", "run_id", "detail")
+"""What a violation and the view both say."""
+Record = dict[str, Any]
+
+
+class Subscriber:
+    """The topics as Kafka would have them: records by key, in the order in which they were written."""
+
+    def __init__(self) -> None:
+        self._records: dict[str, list[tuple[str, Record]]] = {what: [] for what in TO}
+
+    def take(self, batch: Batch, touched: DataFrame | None, store: Store) -> None:
+        """What a batch publishes."""
+        for row in reduce(DataFrame.unionByName, published(batch, touched, store, TO)).collect():
+            header = TO[row.topic].header
+            assert bytes(row.value).startswith(header)
+            record = newest(SCHEMAS[row.topic]).read(bytes(row.value)[len(header) :])
+            self._records[row.topic].append((bytes(row.key).decode(), record))
+
+    def once(self, what: str) -> list[tuple[str, Record]]:
+        """Without repeats, as a consumer sees them who drops ids that it knows."""
+        by_id = {record["record_id"]: (key, record) for key, record in reversed(self._records[what])}
+        assert all(by_id[record["record_id"]] == (key, record) for key, record in self._records[what])
+        return [*reversed(by_id.values())]
+
+    def compacted(self, what: str) -> dict[str, Record]:
+        """The last of each key."""
+        return dict(self._records[what])
+
+    def assert_knows_what_sql_says(self, spark: SparkSession, store: Store) -> None:
+        """After all batches: every settled run and every result; and of violations, those that stand."""
+        runs = [run for run in _rows(spark, store, "runs", "run") if run["ended_at"]]
+        assert _plain(self.compacted("runs").values()) == _plain(runs)
+
+        results = [record for _, record in self.once("quality")]
+        assert _plain(results) == _plain(_rows(spark, store, "quality_results", "quality_result"))
+        latest = {one["test_id"]: _version(one) for one in sorted(results, key=_version)}
+        assert {key: _version(one) for key, one in self.compacted("quality").items()} == latest
+
+        query = f"""
+            SELECT {", ".join(WORDS)} FROM violations
+            WHERE kind IN ('ledger', 'quality') OR verdict IN ('altered', 'unknown algorithm')
+        """
+        violations = {tuple(row) for row in asked(spark, store, query).collect()}
+        assert {kind for kind, *_ in violations} == {"ledger", "certificate", "quality"}
+        last = self.compacted("violations").values()
+        assert {tuple(record[name] for name in WORDS) for record in last if record["stands"]} == violations
+        assert any(not record["stands"] for record in last)
+
+
+def _rows(spark: SparkSession, store: Store, table: str, schema: str) -> list[Record]:
+    """The rows of a table, with the columns that are published."""
+    columns = {field["name"] for field in newest(schema).parsed["fields"]}
+    answer = asked(spark, store, f"SELECT * FROM {table}")
+    return [in_utc(row.asDict(recursive=True)) for row in answer.select(*(columns & {*answer.columns})).collect()]
+
+
+def _plain(records: Iterable[Record]) -> list[str]:
+    """In an order of their own, and without the ids that no table has."""
+    ignored = ("record_id", "test_id")
+    return sorted(repr(sorted(pair for pair in one.items() if pair[0] not in ignored)) for one in records)
+
+
+def _version(result: Record) -> Any:
+    return result["event_time"], result["event_id"], result["result_id"]
