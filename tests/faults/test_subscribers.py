@@ -1,0 +1,46 @@
+"""A consumer in another process sees every settled run once by id, though the job is killed with -9 (R49)."""
+
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+
+from lineproof.settings import Settings
+from tests.delivery import wait_for
+from tests.integration.subscribers import ROOT, consuming, readme_consumer, records, settled, with_topics
+from tests.integration.tools import RunJob, publish
+
+pytestmark = pytest.mark.faults
+
+POINTS = ("after-runs", "before-topics", "after-topics", "before-curate")
+
+
+def test_every_settled_run_is_seen_once_across_kills(settings: Settings, run_job: RunJob, tmp_path: Path) -> None:
+    settings = with_topics(settings)
+    config, seen = tmp_path / "crashing.yaml", tmp_path / "seen"
+    config.write_text(yaml.safe_dump(settings.model_dump(mode="json")))
+    with consuming(readme_consumer(settings), seen):
+        for point in POINTS:
+            publish(settings, runs=3)
+            job = subprocess.run(
+                [sys.executable, "-m", "tests.faults.crashing_job", config, point, "new"],
+                cwd=ROOT,
+                start_new_session=True,
+                capture_output=True,
+                text=True,
+                timeout=300,
+                check=False,
+            )
+            assert job.returncode == -signal.SIGKILL, job.stderr
+        run_job(settings)
+        expected = [[str(value) for value in row] for row in settled(settings)]
+        wait_for(lambda: len(seen.read_text().splitlines()) >= len(expected))
+    assert sorted(line.split() for line in seen.read_text().splitlines()) == expected
+
+    published = [one.record for one in records(settings, settings.topics.runs)]
+    assert len(published) > len(expected), "no kill made the job repeat itself"
+    assert {*Counter(one["run_id"] for one in {one["record_id"]: one for one in published}.values()).values()} == {1}
