@@ -129,7 +129,7 @@ def _in_time(one: Seen) -> tuple[datetime, int, int]:
 
 def _seen(message: Any, schema_ids: Mapping[int, Schema]) -> Seen:
     _, milliseconds = message.timestamp()
-    schema, record, undecoded = _decoded(message.value(), schema_ids)
+    schema, record, undecoded = decoded(message.value(), schema_ids)
     return Seen(
         partition=message.partition(),
         offset=message.offset(),
@@ -142,7 +142,7 @@ def _seen(message: Any, schema_ids: Mapping[int, Schema]) -> Seen:
     )
 
 
-def _decoded(value: bytes | None, schema_ids: Mapping[int, Schema]) -> tuple[Schema | None, Any, str | None]:
+def decoded(value: bytes | None, schema_ids: Mapping[int, Schema]) -> tuple[Schema | None, Any, str | None]:
     """The schema and the record; else the bytes, and why. Never with a schema that came with the record."""
     if not value:
         return None, None, Reason.EMPTY_VALUE.meaning

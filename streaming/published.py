@@ -12,7 +12,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import to_avro
 
-from lineproof.schemas.avro import Schema, newest
+from lineproof.schemas.avro import newest
 from lineproof.streaming.batch import Batch
 from lineproof.streaming.decode import event_id
 from lineproof.streaming.store import Store
@@ -23,7 +23,6 @@ RUNS, VIOLATIONS, QUALITY = "runs", "violations", "quality"
 SCHEMAS = {RUNS: "run", VIOLATIONS: "violation", QUALITY: "quality_result"}
 """What is published, and the name of its schema."""
 
-_RECORD_ID = "record_id"
 _LENGTH_OF_UUID = b"\x48"
 """Avro's word for 36: a record is its fields in a row, and a text its length and its bytes."""
 
@@ -49,29 +48,16 @@ def published(batch: Batch, runs: DataFrame | None, store: Store, to: Mapping[st
 
 def _records(what: str, to: Mapping[str, Target], rows: DataFrame, key: Column) -> DataFrame:
     """Rows as records of a topic, each with its id."""
-    schema, target = newest(SCHEMAS[what]), to[what]
-    content, key = _content(schema), key.cast("binary")
-    identified = rows.select(key.alias("key"), to_avro(F.struct(*content), _text_of(schema, content)).alias("content"))
+    schema, target = json.loads(newest(SCHEMAS[what]).text), to[what]
+    _, *fields = schema["fields"]  # the first is the record's id, which is made of the others
+    content = to_avro(F.struct(*(field["name"] for field in fields)), json.dumps({**schema, "fields": fields}))
     record_id = event_id(F.concat("key", F.lit(bytearray(1)), "content"))
     header = F.lit(bytearray(target.header + _LENGTH_OF_UUID))
-    return identified.select(
+    return rows.select(key.cast("binary").alias("key"), content.alias("content")).select(
         F.lit(target.topic).alias("topic"),
         "key",
         F.concat(header, record_id.cast("binary"), "content").alias("value"),
     )
-
-
-def _content(schema: Schema) -> list[str]:
-    """The names of all fields but the first, which is the record's id."""
-    first, *others = (field["name"] for field in json.loads(schema.text)["fields"])
-    assert first == _RECORD_ID  # noqa: S101
-    return others
-
-
-def _text_of(schema: Schema, content: list[str]) -> str:
-    """The schema of the content alone."""
-    whole = json.loads(schema.text)
-    return json.dumps({**whole, "fields": [field for field in whole["fields"] if field["name"] in content]})
 
 
 def _violations(batch: Batch, runs: DataFrame | None, store: Store) -> Iterator[DataFrame]:
@@ -143,7 +129,10 @@ def _of_tests(batch: Batch, store: Store) -> DataFrame:
         .withColumn("place", F.row_number().over(newest_first))
         .where(F.col("place") == 1)
     )
-    dataset, job = (F.concat(F.col(of[0]), F.lit("/"), F.col(of[1])) for of in (("namespace", "name"), _JOB))
+    dataset, job = (
+        F.concat(F.col(namespace), F.lit("/"), F.col(name))
+        for namespace, name in (("namespace", "name"), ("job_namespace", "job_name"))
+    )
     return failures.join(F.broadcast(latest), "result_id", "left").select(
         F.lit("quality").alias("kind"),
         F.col("test_id").alias("identity"),
@@ -159,9 +148,6 @@ def _of_tests(batch: Batch, store: Store) -> DataFrame:
         F.col("event_time").alias("stated_at"),
         F.col("event_id"),
     )
-
-
-_JOB = ("job_namespace", "job_name")
 
 
 def _results(batch: Batch, store: Store) -> DataFrame:

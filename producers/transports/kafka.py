@@ -121,7 +121,9 @@ class KafkaSender:
 
         Only here is the registry asked: a publish must not wait for it.
         """
-        for schema in WRITER_SCHEMAS.values() if self._registry else ():
+        if self._registry is None:
+            return value
+        for schema in WRITER_SCHEMAS.values():
             if value.startswith(header := schema.header()):
                 return schema.header(self._registry.id_of(self._topic, schema)) + value[len(header) :]
         return value
