@@ -118,8 +118,9 @@ def _consumed(consumer: Consumer) -> list[Any]:
     """Records; and for each partition that has no more, what the client takes for an error."""
     messages = consumer.consume(AT_A_TIME, timeout=_POLL_S)
     for one in messages:
-        if one.error() and one.error().code() != KafkaError._PARTITION_EOF:
-            raise KafkaUnavailable(f"The topic cannot be read: {one.error().str()}.", "Check the `kafka` settings.")
+        error = one.error()
+        if error and error.code() != KafkaError._PARTITION_EOF:
+            raise KafkaUnavailable(f"The topic cannot be read: {error.str()}.", "Check the `kafka` settings.")
     return list(messages)
 
 

@@ -39,7 +39,7 @@ def settled(settings: Settings) -> list[tuple[Any, ...]]:
 def readme_consumer(settings: Settings) -> str:
     """The README's consumer, with the test's broker and topic in the place of its own."""
     blocks = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
-    [code] = [block for block in blocks if "confluent_kafka" in block]
+    [code] = [str(block) for block in blocks if "confluent_kafka" in block]
     assert len([line for line in code.splitlines() if line]) <= 15
     names = {"localhost:9092": settings.kafka["bootstrap.servers"], "lineage.runs": settings.topics.runs}
     for name, of_test in names.items():

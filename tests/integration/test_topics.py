@@ -59,8 +59,8 @@ def test_what_is_published_is_what_sql_says(settings: Settings, run_job: RunJob,
     assert tested == dict(tables.query("SELECT result_id, success FROM quality_results").rows)
     assert sorted(tested.values()) == [False, True]
 
-    resource = ConfigResource(ResourceType.TOPIC, topics.runs)
-    [described] = AdminClient(settings.kafka).describe_configs([resource]).values()
+    admin = AdminClient({**settings.kafka})
+    [described] = admin.describe_configs([ConfigResource(ResourceType.TOPIC, topics.runs)]).values()
     assert described.result(timeout=20)["cleanup.policy"].value == "compact"
 
 
