@@ -1,7 +1,6 @@
 """Topics for subscribers, from a real broker (R49)."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -103,7 +102,7 @@ def test_with_a_registry_all_framing_is_confluents(settings: Settings, tmp_path:
         job_config(settings.model_copy(update={"schema_registry": options}))
 
 
-def test_tail(settings: Settings) -> None:
+def test_tail(settings: Settings, tmp_path: Path) -> None:
     broken = [(b"key %d" % number, b"no event %d" % number) for number in range(7)]
     good = [(b"run", event(str(uuid.uuid4()), "START", minute, "job")) for minute in range(3)]
     topic = settings.topics.events
@@ -130,21 +129,19 @@ def test_tail(settings: Settings) -> None:
     assert len(printed.stdout.splitlines()) == 4
 
     command = [sys.executable, "-m", "lineproof", "tail", topic, "-f", "-n", "0", "-o", "json", "-s", broker]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as following:
-        assert following.stdout
-        assert following.stderr
-        # It may not be reading yet: what comes is sent until it is seen.
-        os.set_blocking(following.stdout.fileno(), False)
-        lines = ""
+    lines, complaints = tmp_path / "lines", tmp_path / "complaints"
+    with lines.open("w") as out, complaints.open("w") as err:
+        following = subprocess.Popen(command, stdout=out, stderr=err)
 
-        def is_seen() -> bool:
-            nonlocal lines
-            Kafka(settings.kafka).send(topic, good[:1])
-            lines += following.stdout.read() or ""  # type: ignore[union-attr]
-            return "\n" in lines
+    def is_seen() -> bool:
+        Kafka(settings.kafka).send(topic, good[:1])  # until it reads, which nobody tells
+        return "\n" in lines.read_text()
 
+    try:
         wait_for(is_seen)
         following.send_signal(signal.SIGINT)
-        assert following.wait(20) == 0, following.stderr.read()
-        assert following.stderr.read() == ""
-    assert json.loads(lines.splitlines()[0])["record"]["eventType"] == "START"
+        assert following.wait(20) == 0, complaints.read_text()
+    finally:
+        following.kill()
+    assert complaints.read_text() == ""
+    assert json.loads(lines.read_text().splitlines()[0])["record"]["eventType"] == "START"
