@@ -63,11 +63,12 @@ def run_job(
     stop = Stop()
     stop.listen()
     prepare_topics(settings, create_topics)
+    config = job_config(settings, recovery)
     spark = session_of(settings)
     stop.listen()
     try:
         with beside(spark, settings, report, started) as (reported, ready):
-            job.run(spark, job_config(settings, recovery), lambda: topic_now(settings), reported, stop, ready)
+            job.run(spark, config, lambda: topic_now(settings), reported, stop, ready)
     finally:
         spark.stop()
     return not stop()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lineproof.options import ConfigOption, OutputOption, SetOption
-from lineproof.output import Format, Lines, print_line
+from lineproof.output import Format, Lines, err, print_line
 from lineproof.settings import load
 
 if TYPE_CHECKING:
@@ -55,14 +55,18 @@ def tail(
         client_options(settings), name, registry.known(name) if registry else {}, last=last, follow=follow
     )
     try:
-        _print(islice(records, count) if from_beginning else records, output)
+        if not _print(islice(records, count) if from_beginning else records, output):
+            err.print(f"There are no records on {name}.", markup=False)
     except KeyboardInterrupt:
         return  # how one leaves what goes on for ever
 
 
-def _print(records: Iterable["Seen"], output: Format) -> None:
+def _print(records: Iterable["Seen"], output: Format) -> bool:
+    """Returns whether there were any."""
+    was_any = False
     lines: dict[str, Lines] = {}
     for one in records:
+        was_any = True
         if output is Format.JSON:
             print_line(one.document())
             continue
@@ -70,3 +74,4 @@ def _print(records: Iterable["Seen"], output: Format) -> None:
         columns = COLUMNS.get(kind, OTHER_COLUMNS)
         row = one.record if kind in COLUMNS else one.document()
         lines.setdefault(kind, Lines(columns, output)).print([row.get(column) for column in columns])
+    return was_any

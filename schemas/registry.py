@@ -10,7 +10,6 @@ import ssl
 import urllib.error
 import urllib.request
 from collections.abc import Iterable, Mapping
-from typing import Any
 from urllib.parse import quote, urlsplit
 
 from lineproof.schemas.avro import NAMES, Schema, newest, released
@@ -51,8 +50,7 @@ class Registry:
         """The id of a schema of a topic's values, which is registered if it is not yet."""
         found = self._known(topic, schema)
         if found is None:
-            answer = self._post(f"{_subject(topic)}/versions", schema)
-            found = self._ids[topic, schema] = int(answer["id"])
+            found = self._ids[topic, schema] = self._post(f"{_subject(topic)}/versions", schema)
         return found
 
     def known(self, topic: str, names: Iterable[str] = NAMES) -> dict[int, Schema]:
@@ -69,19 +67,19 @@ class Registry:
     def _known(self, topic: str, schema: Schema) -> int | None:
         if (topic, schema) not in self._ids:
             try:
-                self._ids[topic, schema] = int(self._post(_subject(topic), schema)["id"])
+                self._ids[topic, schema] = self._post(_subject(topic), schema)
             except urllib.error.HTTPError:
                 return None
         return self._ids[topic, schema]
 
-    def _post(self, path: str, schema: Schema) -> Any:
-        """What the registry answers. Raises HTTPError where it does not know what it is asked for, and nothing else."""
+    def _post(self, path: str, schema: Schema) -> int:
+        """The id that the registry answers with. Raises HTTPError where it does not know the subject or the schema."""
         body = json.dumps({"schemaType": "AVRO", "schema": schema.text}).encode()
         request = urllib.request.Request(f"{self._url}/{path}", body, self._headers)  # noqa: S310
         context = ssl.create_default_context(cafile=self._ca_file) if self._url.startswith("https") else None
         try:
             with urllib.request.urlopen(request, timeout=TIMEOUT_S, context=context) as answer:  # noqa: S310
-                return json.load(answer)
+                return int(json.load(answer)["id"])
         except urllib.error.HTTPError as error:
             if error.code == _NO_SUCH_SUBJECT and not path.endswith("/versions"):
                 raise
@@ -90,9 +88,9 @@ class Registry:
                 f"The schema registry at {self._url} refuses to answer for {path} ({error.code}): {said}",
                 "Grant access to that subject, or register the schema there by hand; it is in `schemas/`.",
             ) from error
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise RegistryUnavailable(
-                f"The schema registry at {self._url} does not answer: {error}.",
+                f"The schema registry at {self._url} does not answer: {error!r}.",
                 "Check that it runs, and the `schema_registry` settings.",
             ) from error
 

@@ -128,6 +128,10 @@ def test_tail(settings: Settings, tmp_path: Path) -> None:
     assert printed.stdout.split()[:4] == ["timestamp", "key", "headers", "record"]
     assert len(printed.stdout.splitlines()) == 4
 
+    empty = lineproof("tail", settings.topics.dead_letters, "-s", broker)
+    assert (empty.returncode, empty.stdout) == (0, "")
+    assert empty.stderr == f"There are no records on {settings.topics.dead_letters}.\n"
+
     command = [sys.executable, "-m", "lineproof", "tail", topic, "-f", "-n", "0", "-o", "json", "-s", broker]
     lines, complaints = tmp_path / "lines", tmp_path / "complaints"
     with lines.open("w") as out, complaints.open("w") as err:
