@@ -37,13 +37,14 @@ class Target:
 
 def published(batch: Batch, runs: DataFrame | None, store: Store, to: Mapping[str, Target]) -> Iterator[DataFrame]:
     """The records that a batch gives rise to, for the topics that there are. `runs` are the rows it touched."""
+    tests = _tests(batch) if batch.tests and {VIOLATIONS, QUALITY} & to.keys() else None
     if RUNS in to and runs is not None:
         yield _records(RUNS, to, runs.where(F.col("ended_at").isNotNull()), F.col("run_id"))
     if VIOLATIONS in to:
-        for violations in _violations(batch, runs, store):
+        for violations in _violations(batch, runs, tests, store):
             yield _records(VIOLATIONS, to, violations, F.concat_ws("/", "kind", "identity"))
-    if QUALITY in to and batch.tests:
-        yield _records(QUALITY, to, _results(batch, store), F.col("test_id"))
+    if QUALITY in to and tests is not None:
+        yield _records(QUALITY, to, _results(batch, tests, store), F.col("test_id"))
 
 
 def _records(what: str, to: Mapping[str, Target], rows: DataFrame, key: Column) -> DataFrame:
@@ -60,7 +61,16 @@ def _records(what: str, to: Mapping[str, Target], rows: DataFrame, key: Column) 
     )
 
 
-def _violations(batch: Batch, runs: DataFrame | None, store: Store) -> Iterator[DataFrame]:
+def _tests(batch: Batch) -> DataFrame:
+    """The ids of the batch's results: kept, because they are looked for in several places."""
+    ids = (quality_results.test_id().alias("test_id"), quality_results.group_id().alias("group"))
+    results = quality_results.quality_results(batch.events)
+    return results.select("result_id", *ids, F.col("success").isNotNull().alias("has_result")).localCheckpoint(
+        eager=False
+    )
+
+
+def _violations(batch: Batch, runs: DataFrame | None, tests: DataFrame | None, store: Store) -> Iterator[DataFrame]:
     """What the view `violations` says of the rows a batch touched, and what it no longer says.
 
     That is left out which changes without an event of its own: how certificates are linked, and what is missing.
@@ -69,8 +79,8 @@ def _violations(batch: Batch, runs: DataFrame | None, store: Store) -> Iterator[
         yield _of_ledgers(runs)
     if batch.certificates:
         yield _of_certificates(certificates.certificates(batch.events))
-    if batch.tests:
-        yield _of_tests(batch, store)
+    if tests is not None:
+        yield _of_tests(batch, tests, store)
 
 
 def _of_ledgers(runs: DataFrame) -> DataFrame:
@@ -108,14 +118,14 @@ def _of_certificates(rows: DataFrame) -> DataFrame:
     )
 
 
-def _of_tests(batch: Batch, store: Store) -> DataFrame:
+def _of_tests(batch: Batch, tests: DataFrame, store: Store) -> DataFrame:
     """The last failure of every test that the batch has news of, and whether it is how the test last went."""
-    spark, group, has_result = batch.facts.sparkSession, quality_results.group_id(), F.col("success").isNotNull()
-    touched = quality_results.quality_results(batch.events).where(has_result).select(group.alias("group")).distinct()
+    spark = batch.facts.sparkSession
+    touched = tests.where("has_result").select("group").distinct()
     results = (
         store.read(quality_results.TABLE)
-        .where(has_result)
-        .withColumn("group", group)
+        .where(F.col("success").isNotNull())
+        .withColumn("group", quality_results.group_id())
         .join(F.broadcast(touched), "group", "left_semi")
     )
     # The batch has results of each of these groups: the latest are not before its own.
@@ -150,21 +160,20 @@ def _of_tests(batch: Batch, store: Store) -> DataFrame:
     )
 
 
-def _results(batch: Batch, store: Store) -> DataFrame:
+def _results(batch: Batch, tests: DataFrame, store: Store) -> DataFrame:
     """The results of the batch, and of each of its tests the latest one, such that it comes last.
 
     It may have come before, if the batch's are late: published again, it is what compaction keeps.
     """
-    mine = quality_results.quality_results(batch.events).select("result_id", quality_results.test_id().alias("test_id"))
     in_order = ("test_id", "event_time", "event_id", "result_id")
     later = F.lead("result_id").over(Window.partitionBy("test_id").orderBy(*in_order[1:]))
     return (
         store.read(quality_results.TABLE)
         .where(batch.since)
         .withColumn("test_id", quality_results.test_id())
-        .join(F.broadcast(mine.select("test_id").distinct()), "test_id", "left_semi")
+        .join(F.broadcast(tests.select("test_id").distinct()), "test_id", "left_semi")
         .withColumn("is_latest", later.isNull())
-        .join(F.broadcast(mine.select("result_id", F.lit(True).alias("is_mine"))), "result_id", "left")
+        .join(F.broadcast(tests.select("result_id", F.lit(True).alias("is_mine"))), "result_id", "left")
         .where(F.col("is_mine") | F.col("is_latest"))
         .sortWithinPartitions(*in_order)
     )
