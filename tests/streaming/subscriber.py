@@ -10,6 +10,8 @@ from lineproof.schemas.avro import newest
 from lineproof.streaming.batch import Batch
 from lineproof.streaming.published import SCHEMAS, Target, published
 from lineproof.streaming.store import Store
+from lineproof.streaming.tables import quality_results
+from lineproof.streaming.tables import runs as runs_table
 from tests.streaming.curated import asked, in_utc
 
 TO = {
@@ -47,11 +49,11 @@ class Subscriber:
 
     def assert_knows_what_sql_says(self, spark: SparkSession, store: Store) -> None:
         """After all batches: every settled run and every result; and of violations, those that stand."""
-        runs = [run for run in _rows(spark, store, "runs", "run") if run["ended_at"]]
+        runs = [run for run in _rows(store.read(runs_table.TABLE), "run") if run["ended_at"]]
         assert _plain(self.compacted("runs").values()) == _plain(runs)
 
         results = [record for _, record in self.once("quality")]
-        assert _plain(results) == _plain(_rows(spark, store, "quality_results", "quality_result"))
+        assert _plain(results) == _plain(_rows(store.read(quality_results.TABLE), "quality_result"))
         latest = {one["test_id"]: _version(one) for one in sorted(results, key=_version)}
         assert {key: _version(one) for key, one in self.compacted("quality").items()} == latest
 
@@ -59,7 +61,8 @@ class Subscriber:
             SELECT {", ".join(WORDS)} FROM violations
             WHERE kind IN ('ledger', 'quality') OR verdict IN ('altered', 'unknown algorithm')
         """
-        violations = {tuple(row) for row in asked(spark, store, query).collect()}
+        [answer] = asked(spark, store, query)
+        violations = {tuple(row) for row in answer.collect()}
         assert {kind for kind, *_ in violations} == {"ledger", "certificate", "quality"}
         last = self.compacted("violations").values()
         assert {tuple(record[name] for name in WORDS) for record in last if record["stands"]} == violations
@@ -70,11 +73,10 @@ class Subscriber:
         assert any(not record["stands"] for key, record in self.compacted("violations").items() if key in stood)
 
 
-def _rows(spark: SparkSession, store: Store, table: str, schema: str) -> list[Record]:
+def _rows(table: DataFrame, schema: str) -> list[Record]:
     """The rows of a table, with the columns that are published."""
     columns = {field["name"] for field in newest(schema).parsed["fields"]}
-    answer = asked(spark, store, f"SELECT * FROM {table}")
-    return [in_utc(row.asDict(recursive=True)) for row in answer.select(*(columns & {*answer.columns})).collect()]
+    return [in_utc(row.asDict(recursive=True)) for row in table.select(*(columns & {*table.columns})).collect()]
 
 
 def _plain(records: Iterable[Record]) -> list[str]:
