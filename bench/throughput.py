@@ -1,8 +1,8 @@
 """How many events a second: a plain copy of the topic, ingest alone, the whole job, and the job on harder topics."""
 
-import os
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 
 from lineproof.bench.figures import Figure, at_least, rate
 from lineproof.bench.generate import History
@@ -82,13 +82,8 @@ def _derive(job: Job) -> float:
 
 def _replay(world: World, config: JobConfig) -> float:
     """All tables from the same archive again, into an empty directory beside it."""
-    again = world.config(config.topic, "replayed")
-    for part, target in (
-        (f"{config.tables}/archive", f"{again.tables}/archive"),
-        (f"{config.checkpoints}/ingest", f"{again.checkpoints}/ingest"),
-    ):
-        shutil.copytree(part, target, copy_function=os.link)
-    job = world.job(again)
+    job = Job(world.spark, replace(world.config(config.topic, "replayed"), archive_in=config.tables))
+    job.prepare_derived()
     world.say("replay")
     seconds = _derive(job)
     world.remove("replayed")

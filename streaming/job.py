@@ -96,6 +96,8 @@ class JobConfig:
     """The batch whose records are given up if the topic no longer has them."""
     restore_checkpoint: bool = False
     """Whether ingest's checkpoint, if it is missing, is made anew from the archive."""
+    archive_in: str = ""
+    """The directory of the archive, where it is not among the tables: it is read then, and never written to."""
 
 
 class Job:
@@ -105,6 +107,7 @@ class Job:
         self._spark = spark
         self._config = config
         self._store = Store(spark, config.tables)
+        self._archive_in = config.archive_in or config.tables
         self._ingest_checkpoint = f"{config.checkpoints}/ingest"
         self._curate_checkpoint = f"{config.checkpoints}/curate"
         self._graph_checkpoint = f"{config.checkpoints}/graph"
@@ -118,6 +121,10 @@ class Job:
         if self._config.restore_checkpoint:
             self._restore_checkpoint()
         self._settle_archive()
+        self.prepare_derived()
+
+    def prepare_derived(self) -> None:
+        """Likewise, of what is made of the archive alone."""
         checkpoints = [
             (read_checkpoint(self._spark, path), modules)
             for path, modules in ((self._curate_checkpoint, CURATED), (self._graph_checkpoint, GRAPH))
@@ -182,21 +189,21 @@ class Job:
             self._config.trigger,
         )
 
-    def start_curate(self) -> StreamingQuery:
-        """`archive` to the tables of events and runs."""
+    def start_curate(self, select: Callable[[DataFrame], DataFrame] = lambda archived: archived) -> StreamingQuery:
+        """`archive`, or what is selected of it, to the tables of events and runs."""
+        archived = select(self._stream(Store(self._spark, self._archive_in), archive.TABLE))
         # Facts of the stream and not of each batch: to write down and analyse how they are found took half a second.
-        arrived = facts(self._stream(archive.TABLE), self._config.schema_ids)
-        writer = arrived.writeStream.foreachBatch(self._curate)
+        writer = facts(archived, self._config.schema_ids).writeStream.foreachBatch(self._curate)
         return self._start(writer, "curate", self._curate_checkpoint, self._config.trigger)
 
     def start_graph(self) -> StreamingQuery:
         """`lineage_events` to the tables of jobs, datasets and edges."""
-        added = self._stream(lineage_events.TABLE).drop("event").writeStream.foreachBatch(self._graph)
+        added = self._stream(self._store, lineage_events.TABLE).drop("event").writeStream.foreachBatch(self._graph)
         return self._start(added, "graph", self._graph_checkpoint, self._config.graph_trigger)
 
-    def _stream(self, table: Table) -> DataFrame:
+    def _stream(self, store: Store, table: Table) -> DataFrame:
         stream = self._spark.readStream.format("delta").option("maxBytesPerTrigger", MAX_BATCH_BYTES)
-        return stream.load(self._store.path(table))
+        return stream.load(store.path(table))
 
     def _start(self, writer: DataStreamWriter, name: str, checkpoint: str, trigger: str) -> StreamingQuery:
         self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", name)
@@ -208,7 +215,7 @@ class Job:
     def _curate(self, arrived: DataFrame, number: int) -> None:
         spark = arrived.sparkSession
         store = self._store_of(spark, self._curate_checkpoint, number)
-        with batch_of(arrived, store.read(archive.TABLE)) as batch:
+        with batch_of(arrived, Store(spark, self._archive_in).read(archive.TABLE)) as batch:
             self.counted["curate", number] = batch.count
             if batch.count:
                 self._publish(batch, write_curated(spark, batch, store), store)
@@ -328,10 +335,10 @@ def run(
         if config.trigger == AVAILABLE_NOW:
             for start in (job.start_ingest, job.start_curate, job.start_graph):
                 queries = [start()]
-                _follow(queries, job.counted, report, is_stopping)
+                follow(queries, job.counted, report, is_stopping)
         else:
             queries = [job.start_ingest(), job.start_curate(), job.start_graph()]
-            _follow(queries, job.counted, report, is_stopping)
+            follow(queries, job.counted, report, is_stopping)
     except (PySparkException, Py4JError) as error:
         if is_data_loss(str(error)):
             job.settle_topic(look())
@@ -341,12 +348,13 @@ def run(
             query.stop()
 
 
-def _follow(
+def follow(
     queries: list[StreamingQuery],
     counted: dict[tuple[str, int], int],
     report: Callable[[Progress], None],
     is_stopping: Callable[[], bool],
 ) -> None:
+    """Report their batches until one of them ends, or `is_stopping` says so."""
     reported = {query.name: -1 for query in queries}
     is_active = True
     while is_active and not is_stopping():

@@ -32,6 +32,8 @@ class Table:
     name: str
     comment: str
     schema: tuple[str, ...]
+    key: tuple[str, ...]
+    """What a row is known by: no two rows have the same."""
     partition_by: tuple[str, ...] = ()
     cluster_by: tuple[str, ...] = ()
     """The columns of its usual question."""

@@ -11,9 +11,13 @@ from pyspark.sql import functions as F
 from lineproof.streaming.store import Store, Table
 from lineproof.streaming.topic import Ranges
 
+COORDINATES = ("topic", "partition", "offset")
+"""What a record of the topic is known by."""
+
 TABLE = Table(
     name="archive",
     comment="Every record of the topic as it came. Append only.",
+    key=COORDINATES,
     partition_by=("day",),
     skip_by=("partition", "offset", "timestamp"),
     schema=(
@@ -28,9 +32,6 @@ TABLE = Table(
         "value BINARY COMMENT 'the bytes of the record, unchanged'",
     ),
 )
-
-COORDINATES = ("topic", "partition", "offset")
-"""What a record of the topic is known by."""
 
 
 def archive(records: DataFrame) -> DataFrame:

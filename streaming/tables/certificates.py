@@ -16,6 +16,7 @@ from lineproof.streaming.store import Store, Table
 TABLE = Table(
     name="certificates",
     comment="Every distinct fidelity certificate, with its hash computed again.",
+    key=("certificate_key",),
     cluster_by=("chain_hash",),
     schema=(
         "certificate_key STRING NOT NULL COMMENT 'SHA-256 over all that the certificate says'",

@@ -19,6 +19,7 @@ RULES: dict[str, Rule] = {"fields_json": EARLIEST, "first_seen": EARLIEST, "last
 TABLE = Table(
     name="dataset_schemas",
     comment="Every schema a dataset was seen with, since when and until when.",
+    key=KEY,
     cluster_by=("namespace", "name"),
     schema=(
         "namespace STRING NOT NULL COMMENT 'where the dataset is'",

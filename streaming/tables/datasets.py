@@ -15,6 +15,7 @@ _TESTS = "ARRAY<STRUCT<assertion: STRING, success: BOOLEAN, column: STRING>>"
 TABLE = Table(
     name="datasets",
     comment="One row per dataset, with its facets as the latest events say.",
+    key=KEY,
     cluster_by=KEY,
     schema=(
         "namespace STRING NOT NULL COMMENT 'where the dataset is'",

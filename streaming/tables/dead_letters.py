@@ -10,6 +10,7 @@ from lineproof.streaming.tables.archive import COORDINATES
 TABLE = Table(
     name="dead_letters",
     comment="Every record that cannot be used, its bytes unchanged, with the reason.",
+    key=COORDINATES,
     cluster_by=("reason", "timestamp"),
     skip_by=("partition", "offset"),
     schema=(

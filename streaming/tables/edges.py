@@ -28,6 +28,7 @@ RULES: dict[str, Rule] = {"transformations": UNION, "first_seen_at": EARLIEST, "
 TABLE = Table(
     name="edges",
     comment="What jobs read and write, and carry from dataset to dataset and column to column. One row per edge.",
+    key=("edge_id",),
     cluster_by=("target_name", "source_name"),
     constraints={"known_kind": "kind IN ('INPUT', 'OUTPUT', 'DATASET', 'COLUMN')"},
     schema=(

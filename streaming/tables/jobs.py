@@ -11,6 +11,7 @@ from lineproof.streaming.store import Store, Table
 TABLE = Table(
     name="jobs",
     comment="One row per job, with its facets as the latest events say.",
+    key=KEY,
     cluster_by=KEY,
     schema=(
         "namespace STRING NOT NULL COMMENT 'whose job it is'",

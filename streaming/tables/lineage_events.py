@@ -16,6 +16,7 @@ _DATASETS = "ARRAY<STRUCT<namespace: STRING, name: STRING, row_count: BIGINT, si
 TABLE = Table(
     name="lineage_events",
     comment="Every distinct event once, with the whole of its JSON.",
+    key=("event_id",),
     cluster_by=("event_time", "job_name", "run_id"),
     constraints={"known_kind": "kind IN ('RUN', 'DATASET', 'JOB')"},
     schema=(

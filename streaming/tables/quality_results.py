@@ -14,6 +14,7 @@ from lineproof.streaming.store import Store, Table
 TABLE = Table(
     name="quality_results",
     comment="Every result of a test that an event states, whoever ran it.",
+    key=("result_id",),
     cluster_by=("event_time", "name"),
     schema=(
         "result_id STRING NOT NULL COMMENT 'SHA-256 of the event id and the place in the event'",

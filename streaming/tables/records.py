@@ -2,10 +2,12 @@
 
 from lineproof.streaming.batch import Batch
 from lineproof.streaming.store import Store, Table
+from lineproof.streaming.tables.archive import COORDINATES
 
 TABLE = Table(
     name="records",
     comment="What every record of the archive is: an event, or the reason why it cannot be used.",
+    key=COORDINATES,
     cluster_by=("event_id", "run_id"),
     schema=(
         "topic STRING NOT NULL COMMENT 'as in the archive'",

@@ -25,6 +25,7 @@ _LEDGER = (
 TABLE = Table(
     name="runs",
     comment="One row per run: START joined with its end, the same whatever order the events came in.",
+    key=("run_id",),
     cluster_by=("run_id", "job_name"),
     constraints={
         "known_state": "state IN ('NEW', 'RUNNING', 'COMPLETED', 'ABORTED', 'FAILED')",

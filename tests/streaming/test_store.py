@@ -14,6 +14,7 @@ from lineproof.streaming.store import Store, Table
 OLDER = Table(
     name="things",
     comment="Things.",
+    key=("name",),
     cluster_by=("name",),
     constraints={"positive": "coalesce(size, 1) > 0"},
     schema=("name STRING NOT NULL COMMENT 'its name'", "size INT", "parts ARRAY<STRUCT<name: STRING>>"),
