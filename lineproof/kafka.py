@@ -2,9 +2,10 @@
 
 import time
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
-from confluent_kafka import KafkaError, KafkaException, Producer, TopicCollection, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec  # type: ignore[attr-defined]
 
 from lineproof.broker import Broker
@@ -16,6 +17,10 @@ from lineproof.settings import Settings
 Record = tuple[bytes | None, bytes | None]
 """Key and value."""
 RecordWithHeaders = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]]]
+RecordInPartition = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]], int]
+
+ANY_PARTITION = -1
+"""Which one is told by the key."""
 
 
 class KafkaUnavailable(LineproofError):
@@ -72,6 +77,7 @@ class Kafka:
         self._options = dict(options)
         self._address = options["bootstrap.servers"]
         self._errors: list[KafkaError] = []
+        self._producer: Producer | None = None
         config: dict[str, Any] = {**options, "error_cb": self._errors.append, "log_level": 0}
         try:
             self._admin = AdminClient(config)
@@ -132,20 +138,35 @@ class Kafka:
                 "Create it, or start the job with --create-topics.",
             )
 
-    def send(self, topic: str, records: Iterable[Record | RecordWithHeaders], timeout_s: float = 60) -> None:
-        """Put records on a topic as they are, whatever they are. Events go through an emitter instead."""
-        producer = Producer({**self._options, "message.max.bytes": MAX_RECORD_BYTES, "log_level": 0})
+    def send(
+        self, topic: str, records: Iterable[Record | RecordWithHeaders | RecordInPartition], timeout_s: float = 60
+    ) -> None:
+        """Put records on a topic as they are, in order, whatever they are. Events go through an emitter instead."""
+        if self._producer is None:
+            fixed = {"message.max.bytes": MAX_RECORD_BYTES, "log_level": 0}
+            # Else what is sent again after an error could overtake what comes behind it.
+            self._producer = Producer({"enable.idempotence": True, **self._options, **fixed})
+        refused: list[KafkaError] = []
+
+        def delivered(error: KafkaError | None, _message: Message) -> None:
+            if error:
+                refused.append(error)
+
         for key, value, *more in records:
             headers: Any = more[0] if more else None
+            partition: Any = more[1] if len(more) > 1 else ANY_PARTITION
+            produce = partial(self._producer.produce, topic, value, key, partition, delivered, headers=headers)
             try:
-                producer.produce(topic, key=key, value=value, headers=headers)
+                produce()
             except BufferError:  # its queue is full
-                producer.flush(timeout_s)
-                producer.produce(topic, key=key, value=value, headers=headers)
-            producer.poll(0)
-        if left := producer.flush(timeout_s):
+                self._producer.flush(timeout_s)
+                produce()
+            self._producer.poll(0)
+        left = self._producer.flush(timeout_s)
+        if left or refused:
+            why = f": {refused[0].str()}" if refused else f" within {timeout_s:.0f} s"
             raise KafkaUnavailable(
-                f"{left} records were not delivered to {topic} within {timeout_s:.0f} s.", "Check the broker."
+                f"{left + len(refused)} records were not delivered to {topic}{why}.", "Check the broker and the topic."
             )
 
     def create_topics(

@@ -12,6 +12,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 out = Console(soft_wrap=True)
@@ -76,6 +77,12 @@ class Lines:
 def print_line(document: Any) -> None:
     """One JSON object on a line of its own, at once."""
     print(json.dumps(document, default=_plain, ensure_ascii=False), flush=True)
+
+
+def progress(counted: ProgressColumn | None = None) -> Progress:
+    """A bar on stderr with the time left."""
+    columns = (TextColumn("{task.description}"), BarColumn(), counted or MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=err)
 
 
 def _plain(value: Any) -> Any:

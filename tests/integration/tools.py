@@ -15,6 +15,7 @@ from lineproof.producers.dataset_names import DatasetName
 from lineproof.producers.datasets import input_dataset, output_dataset
 from lineproof.producers.emitter import Emitter
 from lineproof.producers.transports.memory import MemoryTransport
+from lineproof.replay_topic import REPLAYED_FROM
 from lineproof.sample_noise import Sent, noise
 from lineproof.settings import Settings
 from lineproof.sql import Tables
@@ -78,6 +79,17 @@ def consumed(settings: Settings, topic: str, count: int) -> list[Any]:
         messages += batch
     consumer.close()
     return messages
+
+
+def replayed(settings: Settings, topic: str) -> list[Any]:
+    """All that is on a topic."""
+    return consumed(settings, topic, sum(end - begin for begin, end in Kafka(settings.kafka).offsets(topic).values()))
+
+
+def source_of(message: Any) -> str:
+    """The archived record that a replayed one is a copy of."""
+    [source] = [value.decode() for name, value in message.headers() if name == REPLAYED_FROM]
+    return str(source)
 
 
 def snapshot(settings: Settings) -> dict[str, list[tuple[Any, ...]]]:
