@@ -1,0 +1,85 @@
+"""The archive replayed, after the topic is gone (R48): into tables, twice, and through a topic into fresh ones."""
+
+from pathlib import Path
+
+import pytest
+from confluent_kafka.admin import AdminClient
+from deltalake import DeltaTable
+from pyspark.sql import SparkSession
+
+from lineproof.diff import TABLES, diff
+from lineproof.kafka import Kafka
+from lineproof.replay_tables import plan_tables, replay_to_tables
+from lineproof.replay_topic import replay_to_topic
+from lineproof.selection import Selection
+from lineproof.settings import Settings
+from lineproof.sql import Tables
+from lineproof.streaming.job import Progress
+from tests.integration.tools import RunJob, publish, replayed, source_of
+
+pytestmark = pytest.mark.faults
+
+WITH_COORDINATES = {"records": "reason, event_id, run_id, emitter_id, sequence", "dead_letters": "key, value"}
+
+
+def rebuild(spark: SparkSession, settings: Settings, directory: Path, selection: Selection) -> None:
+    """Stopped after the first batch, and then brought to its end."""
+    batches: list[Progress] = []
+    for is_stopping in (lambda: bool(batches), lambda: False):
+        plan = plan_tables(settings, selection, directory)
+        replay_to_tables(spark, settings, plan, directory, batches.append, is_stopping)
+    assert [one.query for one in batches] == ["curate", "graph"]
+
+
+def differing(here: Path | str, there: Path | str, home: Path, names: list[str] | None = None) -> list[str]:
+    found = list(diff(Path(here), Path(there), home, names or ()))
+    return [f"{one.name}: {[(row.key, row.said) for row in one.rows]}" for one in found if not one.is_same]
+
+
+def test_replay_after_the_topic_was_deleted(
+    settings: Settings, run_job: RunJob, spark: SparkSession, tmp_path: Path
+) -> None:
+    publish(settings, runs=10)
+    run_job(settings)
+    live, home = settings.tables_path, settings.home
+    admin = AdminClient(dict(settings.kafka))
+    for future in admin.delete_topics([settings.topics.events]).values():
+        future.result(30)
+
+    # Into tables, without a broker: the same as the live ones, twice. Archive and dead-letter topic stay as they are.
+    version = DeltaTable(f"{live}/archive").version()
+    letters = Kafka(settings.kafka).offsets(settings.topics.dead_letters)
+    for name in ("once", "twice"):
+        rebuild(spark, settings.model_copy(update={"kafka": {}}), tmp_path / name, Selection())
+        assert differing(tmp_path / name, live, home) == []
+    assert differing(tmp_path / "once", tmp_path / "twice", home) == []
+    assert DeltaTable(f"{live}/archive").version() == version
+    assert Kafka(settings.kafka).offsets(settings.topics.dead_letters) == letters
+    DeltaTable(tmp_path / "twice" / "runs").update({"state": "'FAILED'"}, predicate="job_name = 'job-1'")
+    [found] = differing(tmp_path / "once", tmp_path / "twice", home)
+    assert found.count("differs in state'") == 2, found
+
+    # A part, into tables and onto a topic: the same records.
+    of_job = Selection(job="tests/job-3", since="1h")
+    rebuild(spark, settings, tmp_path / "part", of_job)
+    part = Tables(str(tmp_path / "part"))
+    assert part.query("SELECT job_name, count(*) FROM runs GROUP BY ALL").rows == [("job-3", 2)]
+    source = "topic || '/' || partition || '/' || records.offset"
+    chosen = {row[0] for row in part.query(f"SELECT {source} FROM records").rows}
+    some, everything = f"{settings.topics.events}-some", f"{settings.topics.events}-all"
+    Kafka(settings.kafka).create_topics([some, everything], 3, 1)
+    assert list(replay_to_topic(settings, of_job, some).run())[-1] == len(chosen)
+    assert {source_of(one) for one in replayed(settings, some)} == chosen
+
+    # All, onto a topic, and from there into fresh tables: all is as it was, but for coordinates.
+    replay = replay_to_topic(settings, Selection(), everything)
+    assert list(replay.run())[-1] == replay.plan.records
+    topics = settings.topics.model_copy(update={"events": everything})
+    fresh = settings.model_copy(update={"topics": topics, "home": tmp_path / "fresh"})
+    run_job(fresh)
+    others = [name for name in TABLES if name not in WITH_COORDINATES]
+    assert differing(fresh.tables_path, live, home, others) == []
+    for name, columns in WITH_COORDINATES.items():
+        query = f"SELECT {columns} FROM {name}"
+        was, now = (sorted(Tables(root).query(query).rows, key=repr) for root in (live, fresh.tables_path))
+        assert was == now
