@@ -9,9 +9,9 @@ import typer
 import yaml
 from rich.markup import escape
 
-from lineproof import dead_letters_cli, quality_cli, tail_cli
+from lineproof import dead_letters_cli, diff_cli, gaps_cli, quality_cli, replay_cli, tail_cli
 from lineproof.options import ConfigOption, OutputOption, SetOption
-from lineproof.output import Format, err, out, show
+from lineproof.output import Format, err, out, progress, show
 from lineproof.schemas.errors import LineproofError
 from lineproof.settings import Settings, load
 
@@ -32,6 +32,9 @@ app.add_typer(pipelines, name="pipelines")
 app.add_typer(quality_cli.app, name="quality")
 app.add_typer(dead_letters_cli.app, name="dead-letters")
 app.command()(tail_cli.tail)
+app.command()(replay_cli.replay)
+app.command()(diff_cli.diff)
+app.command()(gaps_cli.gaps)
 
 EXTRAS = {
     **dict.fromkeys(("pyspark", "delta", "duckdb", "deltalake", "pyarrow", "py4j"), "streaming"),
@@ -219,25 +222,40 @@ def job(
 
 @app.command()
 def emit(
-    files: Annotated[list[str], typer.Argument(metavar="FILE…", help="OpenLineage JSON or JSON lines; - for stdin.")],
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE…", help="OpenLineage JSON or JSON lines, also gzipped; - for stdin.")
+    ],
     config: ConfigOption = None,
     set_: SetOption = None,
 ) -> None:
-    """Publish OpenLineage events from files, byte for byte. Invalid ones are named and not sent.
+    """Publish OpenLineage events from files of any size, byte for byte. Invalid ones are named and not sent.
 
-    [bold]Example:[/] lineproof emit events.jsonl
+    Whatever stopped it, the same command goes on where it was, as long as the files are the same. An event that comes
+    twice counts once.
+
+    [bold]Example:[/] lineproof emit export-2025.jsonl.gz export-2026.jsonl
     """
-    from lineproof.emit import emit_files
+    from rich.progress import DownloadColumn
 
-    with err.status("Sending…") as state:
-        sent, refused = emit_files(
-            files,
-            load(config, set_ or ()),
-            complain=lambda problem: err.print(escape(problem)),
-            report=lambda count: state.update(f"Sending… {count:,} events so far"),
-        )
-    err.print(f"{sent} events sent" + (f", {refused} refused." if refused else "."))
-    if refused:
+    from lineproof.emit import Load
+
+    load_of_files = Load(files, load(config, set_ or ()))
+    before = load_of_files.position
+    if before.sent or before.refused:
+        err.print(escape(f"Going on after {before.sent:,} events. To begin anew, {load_of_files.forget()}."))
+    try:
+        with progress(DownloadColumn()) as bar:
+            task = bar.add_task("Sending", total=load_of_files.bytes)
+
+            def report(sent: int, read: int) -> None:
+                bar.update(task, completed=read, description=f"Sending: {sent:,} events")
+
+            done = load_of_files.run(lambda problem: err.print(escape(problem)), report)
+    except KeyboardInterrupt:
+        err.print(f"Stopped after {load_of_files.position.sent:,} events. The same command goes on from there.")
+        raise typer.Exit(1) from None
+    err.print(f"{done.sent} events sent" + (f", {done.refused} refused." if done.refused else "."))
+    if done.refused:
         raise typer.Exit(1)
 
 

@@ -1,10 +1,13 @@
-"""`lineproof emit`: events from files onto the topic."""
+"""`lineproof emit`: events from files onto the topic, however large the files are."""
 
+import hashlib
 import json
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from lineproof.event_files import BEGINNING, STDIN, Place, opened, split
+from lineproof.files import write_whole
 from lineproof.kafka import Kafka, client_options, registry_of
 from lineproof.producers.emitter import Emitter
 from lineproof.producers.transports.kafka import kafka_transport
@@ -12,76 +15,122 @@ from lineproof.schemas.errors import LineproofError
 from lineproof.schemas.openlineage import InvalidEvent
 from lineproof.settings import Settings
 
-
-class UnreadableFile(LineproofError):
-    """The file is not there or not text."""
-
-    exit_code = 2
+AT_A_TIME = 2000
+"""So many events are under way. When the topic has them, it is written down how far we are."""
+TIMEOUT_S = 60
 
 
 class NotDelivered(LineproofError):
-    """The broker did not take all events in time."""
+    """The broker did not take all events."""
 
 
-def emit_files(
-    files: list[str], settings: Settings, complain: Callable[[str], None], report: Callable[[int], None]
-) -> tuple[int, int]:
-    """Publish every valid event of the files; return how many were sent and how many refused."""
-    documents = {name: read_text(name) for name in files}
-    options = client_options(settings)
-    Kafka(options).require_topics(settings.topics.events)
-    spool, registry = settings.spool_path / "kafka", registry_of(settings)
-    emitter = Emitter(kafka_transport(options, settings.topics.events, spool, registry=registry), namespace="")
-    sent = refused = 0
-    for name, text in documents.items():
-        for line, document in split(text):
-            try:
-                emitter.publish_json(document.encode())
-                sent += 1
-                if sent % 1000 == 0:
-                    report(sent)
-            except InvalidEvent as error:
-                complain(f"{name}:{line}: {error.what}")
-                refused += 1
-    if not emitter.flush(60):
-        raise NotDelivered(
-            f"{emitter.stats.delivery.pending} events were not delivered to {settings.topics.events} in time.",
-            f"Check the broker. They wait in {settings.spool_path} and are sent by the next `lineproof emit`.",
-        )
-    return sent, refused
+@dataclass(frozen=True)
+class Position:
+    """How far a load has come."""
+
+    file: int = 0
+    place: Place = BEGINNING
+    sent: int = 0
+    refused: int = 0
 
 
-def split(text: str) -> Iterator[tuple[int, str]]:
-    """The events of a file, each with its line: one document, an array of them, or one a line.
+class Load:
+    """The events of some files, published in their order. One that was stopped goes on where it was."""
 
-    Events are cut out, not written anew, so that their bytes stay what they were. What is no JSON is handed
-    on to its line's end, to be refused by name.
-    """
-    decoder = json.JSONDecoder()
-    position, line, counted = 0, 1, 0
-    while (position := _skip(text, position, " \t\r\n\ufeff[],")) < len(text):
-        line += text.count("\n", counted, position)
-        counted = position
+    def __init__(self, files: Sequence[str], settings: Settings) -> None:
+        for name in files:
+            if name != STDIN:
+                with opened(name):  # named before anything is sent
+                    pass
+        self._files = files
+        self._topic, self._spool = settings.topics.events, settings.spool_path
+        options = client_options(settings)
+        kafka = Kafka(options)
+        kafka.require_topics(self._topic)
+        self._remembered = _place_to_remember(files, f"{self._topic} {kafka.topic_id(self._topic)}", settings.home)
+        registry = registry_of(settings)
+        transport = kafka_transport(options, self._topic, self._spool / "kafka", registry=registry)
+        self._emitter = Emitter(transport, namespace="")
+        self.position = _recall(self._remembered)
+
+    @property
+    def bytes(self) -> int | None:
+        """Of all files; None where one of them is stdin."""
+        return None if STDIN in self._files else sum(Path(name).stat().st_size for name in self._files)
+
+    def forget(self) -> str:
+        """How to begin anew."""
+        return f"remove {self._remembered}"
+
+    def run(self, complain: Callable[[str], None], report: Callable[[int, int], None]) -> Position:
+        """Publish what is left. Tells how many events were sent in all, and how many bytes of the files were read."""
+        before = 0
         try:
-            _, end = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError):
-            newline = text.find("\n", position)
-            end = len(text) if newline < 0 else newline
-        yield line, text[position:end].rstrip("\r")
-        position = end
+            for number, name in enumerate(self._files):
+                if number >= self.position.file:
+                    for read in self._load(number, name, complain):
+                        report(self.position.sent, before + read)
+                before += 0 if name == STDIN else Path(name).stat().st_size
+            self._flush()
+        except BaseException:
+            # What was published is safe in the spool: the next `emit` sends it.
+            self._remember()
+            raise
+        if self._remembered:
+            self._remembered.unlink(missing_ok=True)
+        return self.position
+
+    def _load(self, number: int, name: str, complain: Callable[[str], None]) -> Iterator[int]:
+        """Publish what is left of a file; tells how many of its bytes were read."""
+        after = self.position.place if number == self.position.file else BEGINNING
+        with opened(name) as (lines, read):
+            for document in split(lines, after):
+                is_valid = True
+                try:
+                    self._emitter.publish_json(document.payload)
+                except InvalidEvent as error:
+                    complain(f"{name}:{document.line}: {error.what}")
+                    is_valid = False
+                sent, refused = self.position.sent + is_valid, self.position.refused + (not is_valid)
+                self.position = Position(number, document.end, sent, refused)
+                if (sent + refused) % AT_A_TIME == 0:
+                    self._flush()
+                    self._remember()
+                    yield read()
+
+    def _flush(self) -> None:
+        delivered = self._emitter.flush(TIMEOUT_S)
+        stats = self._emitter.stats.delivery
+        if not delivered:
+            raise NotDelivered(
+                f"{stats.pending} events were not delivered to {self._topic} in time.",
+                f"Check the broker. They wait in {self._spool}; the same command sends them, and goes on.",
+            )
+        if failed := stats.rejected + stats.lost:
+            raise NotDelivered(
+                f"{failed} events were not delivered to {self._topic}: the broker does not take them, or there was no "
+                f"room for them in {self._spool}.",
+                "The log says why (-v). Those that the broker does not take are in `rejected` there.",
+            )
+
+    def _remember(self) -> None:
+        if self._remembered:
+            self._remembered.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(self._remembered, json.dumps(asdict(self.position)))
 
 
-def _skip(text: str, position: int, characters: str) -> int:
-    while position < len(text) and text[position] in characters:
-        position += 1
-    return position
+def _place_to_remember(files: Sequence[str], target: str, home: Path) -> Path | None:
+    """A file for these very files and this very topic; none for stdin, which nobody can read twice."""
+    if STDIN in files:
+        return None
+    states = [(Path(name).absolute(), Path(name).stat()) for name in files]
+    said = [target, *(f"{name} {state.st_size} {state.st_mtime_ns}" for name, state in states)]
+    name = hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
+    return home.absolute() / "loads" / f"{name}.json"
 
 
-def read_text(name: str) -> str:
-    """A file, or stdin for `-`."""
-    try:
-        return sys.stdin.buffer.read().decode() if name == "-" else Path(name).read_bytes().decode()
-    except OSError as error:
-        raise UnreadableFile(f"{name} cannot be read: {error.strerror}.", "Name a file that is there.") from error
-    except UnicodeDecodeError as error:
-        raise UnreadableFile(f"{name} is not UTF-8: {error.reason}.", "Name a file of JSON.") from error
+def _recall(file: Path | None) -> Position:
+    if file is None or not file.exists():
+        return Position()
+    kept = json.loads(file.read_text())
+    return Position(**{**kept, "place": Place(**kept["place"])})

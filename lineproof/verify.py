@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from lineproof.emit import read_text
+from lineproof.event_files import read_text
 from lineproof.producers.certificates import Certificate, Fault, faults, verify
 from lineproof.producers.chain import parse_lines
 from lineproof.settings import Settings
