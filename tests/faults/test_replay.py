@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka.admin import AdminClient
+from delta.tables import DeltaTable as SparkDeltaTable
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from lineproof.diff import TABLES, diff
 from lineproof.kafka import Kafka
@@ -55,7 +57,8 @@ def test_replay_after_the_topic_was_deleted(
     assert differing(tmp_path / "once", tmp_path / "twice", home) == []
     assert DeltaTable(f"{live}/archive").version() == version
     assert Kafka(settings.kafka).offsets(settings.topics.dead_letters) == letters
-    DeltaTable(tmp_path / "twice" / "runs").update({"state": "'FAILED'"}, predicate="job_name = 'job-1'")
+    planted = SparkDeltaTable.forPath(spark, str(tmp_path / "twice" / "runs"))
+    planted.update("job_name = 'job-1'", {"state": F.lit("FAILED")})
     [found] = differing(tmp_path / "once", tmp_path / "twice", home)
     assert found.count("differs in state'") == 2, found
 
