@@ -251,6 +251,7 @@ def emit(
                 bar.update(task, completed=read, description=f"Sending: {sent:,} events")
 
             done = load_of_files.run(lambda problem: err.print(escape(problem)), report)
+            report(done.sent, load_of_files.bytes or 0)
     except KeyboardInterrupt:
         err.print(f"Stopped after {load_of_files.position.sent:,} events. The same command goes on from there.")
         raise typer.Exit(1) from None

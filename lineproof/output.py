@@ -80,9 +80,9 @@ def print_line(document: Any) -> None:
 
 
 def progress(counted: ProgressColumn | None = None) -> Progress:
-    """A bar on stderr with the time left."""
+    """A bar with the time left, for whoever watches: on stderr, if that is a terminal."""
     columns = (TextColumn("{task.description}"), BarColumn(), counted or MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=err)
+    return Progress(*columns, console=err, disable=not err.is_terminal)
 
 
 def _plain(value: Any) -> Any:
