@@ -59,7 +59,7 @@ def _round(world: World, topic: str) -> Iterator[Part]:
         for module in CURATED:
             yield Part(f"write {module.TABLE.name}", _seconds(partial(module.write, batch, store)))
     began = perf_counter()
-    with graph_batch_of(store.read(lineage_events.TABLE), store) as graph_batch, store.transaction():
+    with graph_batch_of(store.read(lineage_events.TABLE)) as graph_batch, store.transaction():
         _run(graph_batch.sightings)
         yield Part("read events, open facets that are new", perf_counter() - began)
         for module in GRAPH:

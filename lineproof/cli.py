@@ -9,7 +9,7 @@ import typer
 import yaml
 from rich.markup import escape
 
-from lineproof import dead_letters_cli, diff_cli, gaps_cli, quality_cli, replay_cli, tail_cli
+from lineproof import dead_letters_cli, diff_cli, gaps_cli, maintain_cli, quality_cli, replay_cli, tail_cli
 from lineproof.options import ConfigOption, OutputOption, SetOption
 from lineproof.output import Format, err, out, progress, show
 from lineproof.schemas.errors import LineproofError
@@ -35,6 +35,7 @@ app.command()(tail_cli.tail)
 app.command()(replay_cli.replay)
 app.command()(diff_cli.diff)
 app.command()(gaps_cli.gaps)
+app.command()(maintain_cli.maintain)
 
 EXTRAS = {
     **dict.fromkeys(("pyspark", "delta", "duckdb", "deltalake", "pyarrow", "py4j"), "streaming"),

@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -14,12 +14,14 @@ from pyspark.sql import SparkSession
 from lineproof import jars
 from lineproof.java import find_java, log_options
 from lineproof.kafka import Kafka, client_options, registry_of, spark_options
+from lineproof.maintenance_watch import MaintenanceWatch
 from lineproof.schemas.avro import newest
 from lineproof.settings import Settings
 from lineproof.streaming import job
 from lineproof.streaming.published import SCHEMAS, Target
 from lineproof.streaming.session import session, was_submitted
 from lineproof.streaming.topic import Topic
+from lineproof.watch import Watch
 
 
 @dataclass(frozen=True)
@@ -81,23 +83,33 @@ Report = Callable[[job.Progress], None]
 def beside(
     spark: SparkSession, settings: Settings, report: Report, started: Callable[[], None]
 ) -> Iterator[tuple[Report, Callable[[], None]]]:
-    """What is to be called when a batch is finished and when the job has started, so that suites run beside it."""
-    if not settings.quality_trigger or settings.trigger == job.AVAILABLE_NOW:
-        yield report, started
-        return
-    from lineproof.quality_watch import QualityWatch  # needs Great Expectations, which not everyone has
-
-    with QualityWatch(spark, settings) as watch:
+    """What is to be called when a batch is finished and when the job has started, so that others work beside it."""
+    with ExitStack() as stack:
+        watches = [stack.enter_context(watch) for watch in watches_of(spark, settings)]
 
         def reported(batch: job.Progress) -> None:
-            watch.count(batch)
+            for watch in watches:
+                watch.count(batch)
             report(batch)
 
         def ready() -> None:
-            watch.start()
+            for watch in watches:
+                watch.start()
             started()
 
         yield reported, ready
+
+
+def watches_of(spark: SparkSession, settings: Settings) -> Iterator[Watch]:
+    """Suites and maintenance, as often as the settings say; none beside a job that ends when it has caught up."""
+    if settings.trigger == job.AVAILABLE_NOW:
+        return
+    if settings.quality_trigger:
+        from lineproof.quality_watch import QualityWatch  # needs Great Expectations, which not everyone has
+
+        yield QualityWatch(spark, settings)
+    if any(settings.maintenance_seconds.values()):
+        yield MaintenanceWatch(spark, settings)
 
 
 def session_of(settings: Settings) -> SparkSession:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from lineproof.producers.lineage_mode import LineageMode
 from lineproof.producers.naming import InvalidName, NamespaceMode, check_namespace, namespace
@@ -21,13 +21,14 @@ CONFIG_VARIABLE = "LINEPROOF_CONFIG"
 DEFAULT_FILE = Path("lineproof.yaml")
 OTHER_VARIABLES = {CONFIG_VARIABLE, "LINEPROOF_JARS"}
 """Variables of ours that are not settings."""
-SECTIONS = ("kafka", "spark", "topics", "lineage", "facets", "schema_ids", "schema_registry")
+SECTIONS = ("kafka", "spark", "topics", "lineage", "facets", "schema_ids", "schema_registry", "retention")
 
 _VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
-_TRIGGER = re.compile(r"available-now|(?P<number>\d+)\s*(?P<unit>ms|s|m|h)")
+_TRIGGER = re.compile(r"available-now|(?P<number>\d+)\s*(?P<unit>ms|s|m|h|d)")
+_KEPT = re.compile(r"(?P<days>[1-9]\d*)\s*d|never|0")
 _BATCHES = re.compile(r"(?P<number>[1-9]\d*)\s*batch(?:es)?")
-_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
-_UNITS = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours"}
+_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}
+_UNITS = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
 class SettingsError(LineproofError):
@@ -98,6 +99,46 @@ class Lineage(_Section):
             raise InvalidName(error.what, f"{error.remedy} It is set by {settings}.") from error
 
 
+class Retention(_Section):
+    """After how long rows are deleted, by their event time: `395d`, or `never`. Empty: as `default` says."""
+
+    default: str = Field("395d", description="of all tables that are not named here")
+    archive: str = Field("never", description="also of records and dead_letters, by Kafka's timestamp")
+    lineage_events: str = Field("", description="by event_time")
+    runs: str = Field("", description="by last_event_at; as long as lineage_events, at least")
+    edges: str = Field("", description="by when it was last seen")
+    dataset_schemas: str = Field("", description="likewise")
+    quality_results: str = Field("", description="by event_time")
+    files: str = Field("7d", description="files that a table no longer has, for who still reads them; 1h at least")
+
+    @field_validator("*")
+    @classmethod
+    def _known(cls, value: str, info: ValidationInfo) -> str:
+        if info.field_name == "files":
+            if (_seconds(value) or 0) < _SECONDS["h"]:
+                raise ValueError("must be a time such as 7d, 1h at least: queries that are under way read these files")
+        elif not _KEPT.fullmatch(value) and (value or info.field_name in ("default", "archive")):
+            raise ValueError("must be a number of days such as 395d, or never")
+        return value
+
+    @model_validator(mode="after")
+    def _runs_of_all_events(self) -> "Retention":
+        events, runs = (self.days()[name] or float("inf") for name in ("lineage_events", "runs"))
+        if runs < events:
+            raise ValueError("runs must be kept as long as lineage_events, at least: every event has its run")
+        return self
+
+    def days(self) -> dict[str, int | None]:
+        """For how many days rows are kept, by table; None for ever."""
+        found = {name: _KEPT.fullmatch(value or self.default) for name, value in self if name != "files"}
+        return {name: int(match["days"]) if match and match["days"] else None for name, match in found.items()}
+
+    @property
+    def files_seconds(self) -> float:
+        """For how long files stay."""
+        return _seconds(self.files) or 0
+
+
 class Settings(_Section):
     """Everything that can be set. `kafka` and `spark` pass options through under their own names."""
 
@@ -116,6 +157,11 @@ class Settings(_Section):
         "",
         description="how often the running job runs all suites: a time such as 15m, or `100 batches`; empty for never",
     )
+    compact_trigger: str = Field("1h", description="how often the running job compacts its tables; empty for never")
+    maintain_trigger: str = Field(
+        "7d", description="how often it also deletes old rows, clusters and vacuums; empty for never"
+    )
+    retention: Retention = Retention()
     suites: str = Field("conf/suites", description="directory of your own suites, for `lineproof quality`")
     schema_ids: dict[int, int] = Field(
         default_factory=dict, description="schema id to envelope version, where no registry can be asked"
@@ -168,6 +214,13 @@ class Settings(_Section):
     def _a_time_or_batches(cls, value: str) -> str:
         if value and not _spark_time(value) and not _BATCHES.fullmatch(value):
             raise ValueError("must be a time such as 15m, a number of batches such as `100 batches`, or empty")
+        return value
+
+    @field_validator("compact_trigger", "maintain_trigger")
+    @classmethod
+    def _a_time_or_nothing(cls, value: str) -> str:
+        if value and not _spark_time(value):
+            raise ValueError("must be a time such as 1h or 7d, or empty")
         return value
 
     @field_validator("schema_ids")
@@ -228,8 +281,12 @@ class Settings(_Section):
     @property
     def quality_seconds(self) -> float | None:
         """After how long the suites are run, where it is a time."""
-        match = _TRIGGER.fullmatch(self.quality_trigger)
-        return int(match["number"]) * _SECONDS[match["unit"]] if match else None
+        return _seconds(self.quality_trigger)
+
+    @property
+    def maintenance_seconds(self) -> dict[str, float | None]:
+        """How often the running job compacts, and does all that is maintenance."""
+        return {"compact": _seconds(self.compact_trigger), "all": _seconds(self.maintain_trigger)}
 
     def __repr_args__(self) -> Iterable[tuple[str, Any]]:
         """Masked, so that no log and no traceback shows a secret."""
@@ -241,6 +298,12 @@ class Settings(_Section):
         for section in ("kafka", "spark", "lineage", "schema_registry"):
             shown[section] = {name: mask(name, value) for name, value in shown[section].items()}
         return shown
+
+
+def _seconds(trigger: str) -> float | None:
+    """A time; None where the trigger is none."""
+    match = _TRIGGER.fullmatch(trigger)
+    return int(match["number"]) * _SECONDS[match["unit"]] if match and match["unit"] else None
 
 
 def _spark_time(trigger: str) -> str:
@@ -281,7 +344,7 @@ def load(file: Path | None = None, overrides: Sequence[str] = (), environ: Mappi
 
 def _message(item: Any) -> str:
     if item["type"] == "extra_forbidden":
-        sections: dict[Any, type[BaseModel]] = {"topics": Topics, "lineage": Lineage}
+        sections: dict[Any, type[BaseModel]] = {"topics": Topics, "lineage": Lineage, "retention": Retention}
         section = sections.get(item["loc"][0], Settings)
         return _did_you_mean(str(item["loc"][-1]), section.model_fields)
     return str(item["msg"]).removeprefix("Value error, ")
@@ -348,7 +411,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
             found.setdefault("schema_registry", {})[name.removeprefix("schema_registry_").replace("_", ".")] = value
         elif section == "kafka" and option:
             found.setdefault("kafka", {})[option.replace("_", ".")] = value
-        elif section in ("topics", "lineage") and option:
+        elif section in ("topics", "lineage", "retention") and option:
             found.setdefault(section, {})[option] = value
         elif name in Settings.model_fields and name not in SECTIONS:
             found[name] = value

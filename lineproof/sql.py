@@ -11,6 +11,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import TableNotFoundError
 
 from lineproof.schemas.errors import LineproofError
+from lineproof.streaming.formats import refuse_newer
 from lineproof.streaming.views import FUNCTIONS, VIEWS, for_duckdb, named_in, view_sql
 
 
@@ -46,11 +47,14 @@ class Tables:
 
     def _open(self, names: list[str]) -> Iterator[tuple[str, DeltaTable]]:
         for name in names:
+            path = str(self._root / name)
             try:
-                yield name, DeltaTable(str(self._root / name))
+                table = DeltaTable(path)
             except TableNotFoundError:
                 # A table's directory exists a moment before its first commit.
                 continue
+            refuse_newer(path, table.metadata().configuration)
+            yield name, table
 
     def overview(self) -> tuple[list[str], list[tuple[Any, ...]]]:
         """A row per table."""

@@ -10,7 +10,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import AtomicType
 
 from lineproof.quality.suite import Suite
+from lineproof.streaming.formats import refuse_newer
 from lineproof.streaming.settled import settled_version
+from lineproof.streaming.snapshot import properties
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ def rows_of(spark: SparkSession, suite: Suite, tables: str, checkpoints: str = "
     place = suite.place(tables)
     reader = spark.read.format(suite.format)
     if suite.table:
+        refuse_newer(place, properties(spark, place))
         version = settled_version(spark, suite.table, place, checkpoints)
         reader = reader if version is None else reader.option("versionAsOf", version)
     return reader.load(place)

@@ -7,7 +7,6 @@ batches skipped as already written (losses). Both are refused before the first b
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -59,20 +58,6 @@ def read_checkpoint(spark: SparkSession, path: str) -> Checkpoint:
         max(files.numbers("offsets"), default=-1),
         max(files.numbers("commits"), default=-1),
     )
-
-
-def transactions(spark: SparkSession, table_path: str) -> dict[str, int]:
-    """The last batch number that each application id wrote to a Delta table."""
-    jvm: Any = spark._jvm
-    log = jvm.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, table_path)
-    nothing = jvm.scala.Option.empty()
-    written = log.update(False, nothing, nothing).transactions()
-    found: dict[str, int] = {}
-    iterator = written.iterator()
-    while iterator.hasNext():
-        pair = iterator.next()
-        found[pair._1()] = pair._2()
-    return found
 
 
 def refuse_missing(checkpoint: Checkpoint, table_path: str, remedy: str) -> None:

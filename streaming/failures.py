@@ -45,6 +45,11 @@ _CAUSES: tuple[tuple[tuple[str, ...], str, str], ...] = (
         "`graph` and all tables but `archive`: they are rebuilt from it.",
     ),
     (
+        ("DELTA_UNSUPPORTED_FEATURES", "DELTA_INVALID_PROTOCOL_VERSION"),
+        "A table needs a newer Delta than this release of lineproof has.",
+        "Use the release that wrote it, a newer one.",
+    ),
+    (
         ("CONCURRENT_STREAM_LOG_UPDATE", "ConcurrentAppendException", "Multiple streaming queries are"),
         "Another job is writing to the same tables.",
         "Run one job per set of tables: stop the other one.",

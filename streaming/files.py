@@ -45,6 +45,10 @@ class Directory:
             return None
         return int(self._file_system.getFileStatus(path).getModificationTime())
 
+    def size(self) -> int:
+        """The bytes of all that lies in it, and below."""
+        return int(self._file_system.getContentSummary(self._root).getLength())
+
     def write(self, name: str, text: str) -> None:
         """Put a whole file there, or none: a crash leaves nothing half-written under that name."""
         path = self._path(self._root, name)

@@ -9,8 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lineproof.streaming.sightings import sightings
-from lineproof.streaming.store import Range, Store, event_time_between
-from lineproof.streaming.tables import lineage_events
+from lineproof.streaming.store import Range
 
 
 @dataclass(frozen=True)
@@ -28,17 +27,16 @@ class GraphBatch:
 
 
 @contextmanager
-def graph_batch_of(added: DataFrame, store: Store) -> Iterator[GraphBatch]:
-    """Look at the events without their JSON, and open in the table those that tell something new."""
+def graph_batch_of(added: DataFrame) -> Iterator[GraphBatch]:
+    """Look at the events without their JSON, and open those that tell something new.
+
+    They are opened in the batch, and not in the table: rows that say they are old may have been deleted there.
+    """
     events = added.drop("event").persist(StorageLevel.DISK_ONLY)
     try:
-        [(count, first, last, *times)] = events.agg(
-            *(F.count("*"), F.min("run_id"), F.max("run_id")),
-            *(of(F.unix_micros("event_time")) for of in (F.min, F.max)),
-        ).collect()
-        whole = store.read(lineage_events.TABLE).where(event_time_between(*times))
+        [(count, first, last)] = events.agg(F.count("*"), F.min("run_id"), F.max("run_id")).collect()
         # Not persisted: curate writes to the table meanwhile, and what Spark keeps of a table it reads anew then.
-        seen = sightings(events, whole).localCheckpoint(eager=False)
+        seen = sightings(events, added).localCheckpoint(eager=False)
         yield GraphBatch(events, seen, Range("run_id", first, last), count)
     finally:
         events.unpersist()

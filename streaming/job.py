@@ -33,13 +33,15 @@ from lineproof.streaming.checkpoint import (
     refuse_mismatch,
     refuse_missing,
     refuse_older_archive,
-    transactions,
 )
+from lineproof.streaming.conflicts import again_on_conflict
 from lineproof.streaming.facts import facts
 from lineproof.streaming.failures import explain, is_data_loss
 from lineproof.streaming.graph import GraphBatch, graph_batch_of
+from lineproof.streaming.migrations import migrate
 from lineproof.streaming.position import IngestPosition
 from lineproof.streaming.published import Target, published
+from lineproof.streaming.snapshot import transactions
 from lineproof.streaming.store import Store, Table
 from lineproof.streaming.tables import (
     archive,
@@ -145,7 +147,7 @@ class Job:
         path = self._store.path(table)
         if self._store.exists(table):
             refuse_mismatch(checkpoint, app_id, path, transactions(self._spark, path), if_other)
-            self._store.evolve(table)
+            migrate(self._spark, path, table)
         else:
             refuse_missing(checkpoint, path, if_missing)
             self._store.create(table)
@@ -198,12 +200,13 @@ class Job:
 
     def start_graph(self) -> StreamingQuery:
         """`lineage_events` to the tables of jobs, datasets and edges."""
-        added = self._stream(self._store, lineage_events.TABLE).drop("event").writeStream.foreachBatch(self._graph)
+        added = self._stream(self._store, lineage_events.TABLE).writeStream.foreachBatch(self._graph)
         return self._start(added, "graph", self._graph_checkpoint, self._config.graph_trigger)
 
     def _stream(self, store: Store, table: Table) -> DataFrame:
         stream = self._spark.readStream.format("delta").option("maxBytesPerTrigger", MAX_BATCH_BYTES)
-        return stream.load(store.path(table))
+        # Rows that are deleted because they are old (see `maintenance`) are no news; what was added before, still is.
+        return stream.option("skipChangeCommits", "true").load(store.path(table))
 
     def _start(self, writer: DataStreamWriter, name: str, checkpoint: str, trigger: str) -> StreamingQuery:
         self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", name)
@@ -223,7 +226,7 @@ class Job:
     def _graph(self, added: DataFrame, number: int) -> None:
         spark = added.sparkSession
         store = self._store_of(spark, self._graph_checkpoint, number)
-        with graph_batch_of(added, store) as batch:
+        with graph_batch_of(added) as batch:
             self.counted["graph", number] = batch.count
             if batch.count:
                 write_graph(spark, batch, store)
@@ -279,11 +282,7 @@ def write_curated(spark: SparkSession, batch: Batch, store: Store) -> DataFrame 
     After a failure, what was begun is brought to its end.
     """
     first, *others = CURATED
-
-    def write(module: ModuleType) -> DataFrame | None:
-        rows: DataFrame | None = module.write(batch, store)
-        return rows
-
+    write = _writing(batch, store)
     with store.transaction():
         [touched] = side_by_side(spark, write, [first])
         side_by_side(spark, write, others)
@@ -293,7 +292,17 @@ def write_curated(spark: SparkSession, batch: Batch, store: Store) -> DataFrame 
 def write_graph(spark: SparkSession, batch: GraphBatch, store: Store) -> None:
     """Write the batch to the tables of jobs, datasets and edges. Likewise."""
     with store.transaction():
-        side_by_side(spark, lambda module: module.write(batch, store), GRAPH)
+        side_by_side(spark, _writing(batch, store), GRAPH)
+
+
+def _writing(batch: Batch | GraphBatch, store: Store) -> Callable[[ModuleType], DataFrame | None]:
+    """To write a table's part of a batch; again, where maintenance has written to the table meanwhile."""
+
+    def write(module: ModuleType) -> DataFrame | None:
+        touched: DataFrame | None = module.write(batch, store)
+        return touched
+
+    return again_on_conflict(write)
 
 
 def side_by_side(spark: SparkSession, act: Callable[[T], R], ones: Sequence[T]) -> list[R]:

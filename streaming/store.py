@@ -11,15 +11,20 @@ from delta.tables import DeltaTable
 from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, DataType, StructType
+from pyspark.sql.types import StructType
 
+from lineproof.streaming.formats import current_format
 from lineproof.streaming.lattice import IS_KNOWN
+from lineproof.streaming.snapshot import transactions, version
 
 COMMITS_A_CHECKPOINT = "50"
 """Of a table's log. With Delta's ten, every tenth small batch took half as long again."""
 
 FEW_ROWS = 50_000
 """So many changed rows are sent to where the files are read; more are brought together with the files' rows."""
+
+CONSTRAINT = "delta.constraints."
+"""What the properties that are constraints begin with."""
 
 ONE_FILE_A_TASK = "128m"
 """What Spark reckons to open a file costs: as much as a task is to read."""
@@ -41,6 +46,19 @@ class Table:
     """Further columns by whose range a file is skipped. To keep that of every column takes longer than to write it."""
     constraints: Mapping[str, str] = field(default_factory=dict)
     """Names and conditions: a row that breaks one is a fault of ours, and stops the job."""
+    kept_by: str = ""
+    """The time of a row, by which it is one day too old to be kept. Empty: what the table knows is never too old."""
+    kept_as: str = ""
+    """The setting under `retention` that says for how long, where it is not called as the table is."""
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """What Delta has to know of it."""
+        return {
+            "delta.dataSkippingStatsColumns": ",".join(dict.fromkeys((*self.cluster_by, *self.skip_by))),
+            "delta.checkpointInterval": COMMITS_A_CHECKPOINT,
+            **{f"{CONSTRAINT}{name}": condition for name, condition in self.constraints.items()},
+        }
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -109,18 +127,9 @@ class Store:
             builder = builder.partitionedBy(*table.partition_by)
         if table.cluster_by:
             builder = builder.clusterBy(*table.cluster_by)
-        ranged = ",".join(dict.fromkeys((*table.cluster_by, *table.skip_by)))
-        builder = builder.property("delta.dataSkippingStatsColumns", ranged)
-        builder = builder.property("delta.checkpointInterval", COMMITS_A_CHECKPOINT)
-        for name, condition in table.constraints.items():
-            builder = builder.property(f"delta.constraints.{name}", condition)
+        for name, value in {**table.properties, **current_format()}.items():
+            builder = builder.property(name, value)
         builder.execute()
-
-    def evolve(self, table: Table) -> None:
-        """Add the columns that an older release did not have. No file is rewritten: old rows have nulls there."""
-        if _paths(table.struct) - _paths(self.read(table).schema):
-            nothing = self._spark.createDataFrame([], table.struct)
-            nothing.write.format("delta").mode("append").option("mergeSchema", "true").save(self.path(table))
 
     def read(self, table: Table) -> DataFrame:
         """The table as it is now."""
@@ -132,7 +141,7 @@ class Store:
 
         It has one of its own, because a batch may both append to a table and change it.
         """
-        txn = {**self._txn, "txnAppId": f"{self._txn['txnAppId']}-changes"}
+        txn = {**self._txn, "txnAppId": _of_changes(self._txn["txnAppId"])}
         with self.settings({f"spark.databricks.delta.write.{name}": value for name, value in txn.items()}):
             yield
 
@@ -157,12 +166,14 @@ class Store:
         """Put in the place of the rows that have one of the `keys` what `rows` makes of them and the new ones.
 
         Rows that were not there are appended, and only the others are merged. So a file holds rows that came together,
-        and a MERGE rewrites the files of what changed: mixed by one, they would all be rewritten by the next.
+        and a MERGE rewrites the files of what changed: mixed by one, they would all be rewritten by the next. The MERGE
+        comes first: it may fail because of others who write, and then nothing was done that Delta would not do again.
         Returns the rows of these keys as they are now.
         """
         if self._is_empty(table):
             self.append(table, rows(new))
             return self.read(table)
+        before = version(self._spark, self.path(table))
         known = self.rows_of(table, keys, within).select(*new.columns, F.lit(True).alias(IS_KNOWN))
         # Not persisted: what Spark keeps of a table it reads anew after each write to it.
         folded = rows(known.unionByName(new.withColumn(IS_KNOWN, F.lit(False)))).localCheckpoint(
@@ -170,12 +181,23 @@ class Store:
         )
         is_known = F.col(IS_KNOWN)
         [(added, changed)] = folded.agg(F.count_if(~is_known), F.count_if(is_known)).collect()
-        if added:
-            self.append(table, folded.where(~is_known))
+        rows_added = folded.where(~is_known).select(*table.columns)
         if changed:
             rows_changed = folded.where(is_known).select(*table.columns)
             self._update(table, key, F.broadcast(rows_changed) if changed <= FEW_ROWS else rows_changed, within)
+            if self._is_disturbed(table, before):
+                # A row that was too old to be kept, and is no longer: it was deleted before it could be changed.
+                here = self.rows_of(table, keys, within).select(*key)
+                gone = rows_changed.join(here, list(key), "left_anti").select(*table.columns).localCheckpoint()
+                rows_added, added = rows_added.unionByName(gone), True
+        if added:
+            self.append(table, rows_added)
         return folded
+
+    def _is_disturbed(self, table: Table, before: int) -> bool:
+        """Whether others have written to the table, beside our one MERGE."""
+        merged = transactions(self._spark, self.path(table)).get(_of_changes(self._txn["txnAppId"]))
+        return version(self._spark, self.path(table)) > before + (str(merged) == self._txn["txnVersion"])
 
     def _is_empty(self, table: Table) -> bool:
         if table.name not in self._filled:
@@ -212,10 +234,5 @@ class Store:
                 self._spark.conf.unset(name)
 
 
-def _paths(kind: DataType, path: str = "") -> set[str]:
-    """The names of all columns, also of those within others."""
-    if isinstance(kind, ArrayType):
-        return _paths(kind.elementType, path)
-    if not isinstance(kind, StructType):
-        return {path}
-    return {name for one in kind.fields for name in _paths(one.dataType, f"{path}.{one.name}")}
+def _of_changes(txn_app_id: str) -> str:
+    return f"{txn_app_id}-changes"

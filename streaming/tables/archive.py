@@ -20,6 +20,7 @@ TABLE = Table(
     key=COORDINATES,
     partition_by=("day",),
     skip_by=("partition", "offset", "timestamp"),
+    kept_by="day",
     schema=(
         "day DATE COMMENT 'UTC day of the Kafka timestamp'",
         "topic STRING COMMENT 'its name; NAME#2 for the records of a topic that was made anew'",

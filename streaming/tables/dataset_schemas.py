@@ -21,6 +21,7 @@ TABLE = Table(
     comment="Every schema a dataset was seen with, since when and until when.",
     key=KEY,
     cluster_by=("namespace", "name"),
+    kept_by="last_seen.event_time",
     schema=(
         "namespace STRING NOT NULL COMMENT 'where the dataset is'",
         "name STRING NOT NULL COMMENT 'its name there'",

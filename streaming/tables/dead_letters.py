@@ -13,6 +13,8 @@ TABLE = Table(
     key=COORDINATES,
     cluster_by=("reason", "timestamp"),
     skip_by=("partition", "offset"),
+    kept_by="timestamp",
+    kept_as="archive",
     schema=(
         "topic STRING NOT NULL COMMENT 'Kafka topic'",
         "partition INT NOT NULL COMMENT 'Kafka partition'",

@@ -30,6 +30,7 @@ TABLE = Table(
     comment="What jobs read and write, and carry from dataset to dataset and column to column. One row per edge.",
     key=("edge_id",),
     cluster_by=("target_name", "source_name"),
+    kept_by="last_seen.event_time",
     constraints={"known_kind": "kind IN ('INPUT', 'OUTPUT', 'DATASET', 'COLUMN')"},
     schema=(
         "edge_id STRING NOT NULL COMMENT 'SHA-256 of what it connects'",

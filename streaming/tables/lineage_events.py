@@ -18,6 +18,7 @@ TABLE = Table(
     comment="Every distinct event once, with the whole of its JSON.",
     key=("event_id",),
     cluster_by=("event_time", "job_name", "run_id"),
+    kept_by="event_time",
     constraints={"known_kind": "kind IN ('RUN', 'DATASET', 'JOB')"},
     schema=(
         "event_id STRING NOT NULL COMMENT 'UUIDv8 over the SHA-256 of the event'",

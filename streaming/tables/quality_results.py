@@ -16,6 +16,7 @@ TABLE = Table(
     comment="Every result of a test that an event states, whoever ran it.",
     key=("result_id",),
     cluster_by=("event_time", "name"),
+    kept_by="event_time",
     schema=(
         "result_id STRING NOT NULL COMMENT 'SHA-256 of the event id and the place in the event'",
         "namespace STRING COMMENT 'of the dataset that was tested; null where a run says it of no dataset'",

@@ -9,6 +9,8 @@ TABLE = Table(
     comment="What every record of the archive is: an event, or the reason why it cannot be used.",
     key=COORDINATES,
     cluster_by=("event_id", "run_id"),
+    kept_by="timestamp",
+    kept_as="archive",
     schema=(
         "topic STRING NOT NULL COMMENT 'as in the archive'",
         "partition INT NOT NULL COMMENT 'Kafka partition'",
@@ -20,6 +22,7 @@ TABLE = Table(
         "emitter_id STRING COMMENT 'the emitter that sent it, one per life of a process'",
         "sequence BIGINT COMMENT 'counts the events of one emitter_id from 0'",
         "trace_id STRING COMMENT 'W3C trace id of the envelope'",
+        "event_time TIMESTAMP COMMENT 'eventTime of the event; null in records of before it was kept here'",
     ),
 )
 

@@ -27,6 +27,7 @@ TABLE = Table(
     comment="One row per run: START joined with its end, the same whatever order the events came in.",
     key=("run_id",),
     cluster_by=("run_id", "job_name"),
+    kept_by="last_event_at",
     constraints={
         "known_state": "state IN ('NEW', 'RUNNING', 'COMPLETED', 'ABORTED', 'FAILED')",
         "no_negative_duration": "coalesce(duration_ms, 0) >= 0 AND coalesce(clock_skew_ms, 1) > 0",

@@ -41,7 +41,7 @@ def curated(
         for _ in range(2 if number == repeated else 1):
             curate(spark, root, number, values, offset, headers, told)
             if number % 2 or number == len(batches) - 1:
-                with graph_batch_of(_added_since(in_graph, store), store) as graph_batch:
+                with graph_batch_of(_added_since(in_graph, store)) as graph_batch:
                     write_graph(spark, graph_batch, Store(spark, root, "graph", number))
         offset += len(values)
         if number % 2:

@@ -11,11 +11,12 @@ from pyspark.sql import SparkSession
 
 from lineproof.kafka import Kafka
 from lineproof.producers.emitter import Emitter
-from lineproof.quality_watch import PATIENCE_S, QualityWatch, Turns
+from lineproof.quality_watch import QualityWatch, Turns
 from lineproof.settings import Settings
 from lineproof.sql import Tables
 from lineproof.streaming.store import Store
 from lineproof.streaming.tables import runs
+from lineproof.watch import PATIENCE_S
 from tests.integration.tools import RunJob
 from tests.streaming.curated import curate
 from tests.streaming.story import event, story

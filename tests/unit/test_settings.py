@@ -194,3 +194,26 @@ def test_suites_run_beside_the_job_by_time_or_by_batches_or_not_at_all() -> None
     for wrong in ("available-now", "often", "0 batches", "15"):
         with pytest.raises(ValueError, match="must be a time such as 15m"):
             Settings(quality_trigger=wrong)
+
+
+@pytest.mark.parametrize(
+    ("retention", "said"),
+    [
+        ("runs=100d", "runs must be kept as long as lineage_events"),
+        ("files=10m", "1h at least"),
+        ("archive=", "a number of days such as 395d, or never"),
+        ("edges=1y", "a number of days such as 395d, or never"),
+        ("egdes=1d", "did you mean 'edges'"),
+    ],
+)
+def test_retention_that_would_do_harm_is_refused(retention: str, said: str) -> None:
+    with pytest.raises(SettingsError, match=said):
+        load(None, [f"retention.{retention}"], {})
+
+
+def test_retention_is_395_days_unless_it_is_said_for_a_table_and_the_archive_is_kept() -> None:
+    days = load(None, ["retention.runs=never", "retention.edges=30 d"], {"LINEPROOF_RETENTION_ARCHIVE": "0"}).retention
+    assert days.days() == {
+        **dict.fromkeys(("default", "lineage_events", "dataset_schemas", "quality_results"), 395),
+        **{"runs": None, "archive": None, "edges": 30},
+    }

@@ -2,6 +2,7 @@
 
 import pytest
 
+from lineproof.settings import Retention
 from lineproof.streaming.job import TABLES
 from lineproof.streaming.store import Table
 
@@ -12,3 +13,11 @@ def test_every_column_is_documented_and_the_usual_question_is_fast(table: Table)
     assert table.comment.endswith(".")
     assert table.cluster_by or table.partition_by
     assert {*table.cluster_by, *table.partition_by} <= set(table.columns)
+
+
+def test_every_table_that_has_a_time_has_a_retention() -> None:
+    """Whose last rows are found by it; what is known now is never too old (R54)."""
+    kept = {table.kept_as or table.name for table in TABLES if table.kept_by}
+    assert kept == set(Retention.model_fields) - {"default", "files"}
+    assert {table.name for table in TABLES if not table.kept_by} == {"jobs", "datasets", "certificates"}
+    assert all(table.kept_by.split(".")[0] in table.columns for table in TABLES if table.kept_by)

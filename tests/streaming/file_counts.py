@@ -1,0 +1,66 @@
+"""How many files the tables have, batch after batch, with maintenance at its cadence (R54)."""
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+
+from deltalake import DeltaTable
+from pyspark.sql import SparkSession
+
+from lineproof.streaming.graph import graph_batch_of
+from lineproof.streaming.job import TABLES, side_by_side, write_graph
+from lineproof.streaming.maintenance import Maintenance
+from lineproof.streaming.store import Store
+from lineproof.streaming.tables import lineage_events
+from tests.events import document
+from tests.streaming.curated import curate
+
+GRAPH_EVERY = 6
+"""A batch of graph after so many of curate, as with the default triggers."""
+
+Counts = dict[str, int]
+
+
+def file_counts(
+    spark: SparkSession, root: str, batches: int, compact_every: int | None
+) -> Iterator[tuple[int, bool, Counts]]:
+    """The number of each batch, whether the tables were just compacted, and the files of each table.
+
+    Every batch begins a run and ends the one of the batch before: `runs` is appended to, and merged.
+    """
+    store = Store(spark, root)
+    side_by_side(spark, store.create, TABLES)
+    yield 0, False, files_of(root)
+    for number in range(batches):
+        curate(spark, root, number, [event(number, "START"), event(number - 1, "COMPLETE"), b"{"], 3 * number)
+        if number % GRAPH_EVERY == GRAPH_EVERY - 1:
+            first = max(0, number - GRAPH_EVERY)
+            added = store.read(lineage_events.TABLE).where(f"job_name >= '{job(first)}'")
+            with graph_batch_of(added) as batch:
+                write_graph(spark, batch, Store(spark, root, "graph", number))
+        yield number + 1, False, files_of(root)
+        if compact_every and number % compact_every == compact_every - 1:
+            Maintenance(spark, root, f"{root}-none", {}, timedelta(days=7)).run(("compact",))
+            yield number + 1, True, files_of(root)
+
+
+def files_of(root: str) -> Counts:
+    """As the log has them."""
+    return {table.name: len(DeltaTable(f"{root}/{table.name}").file_uris()) for table in TABLES}
+
+
+def job(number: int) -> str:
+    return f"job-{number:05}"
+
+
+def event(number: int, kind: str) -> bytes:
+    return json.dumps(
+        document(
+            eventType=kind,
+            eventTime=f"2026-01-31T{10 + number // 3600:02}:{number // 60 % 60:02}:{number % 60:02}Z",
+            run={"runId": f"01890000-0000-7000-8000-{number + 1:012}"},
+            job={"namespace": "files", "name": job(number)},
+            inputs=[{"namespace": "files", "name": f"source-{number % 5}"}],
+            outputs=[{"namespace": "files", "name": "target"}],
+        )
+    ).encode()
