@@ -17,6 +17,7 @@ from lineproof.streaming.store import Store, Table
 THINGS = Table(
     name="things",
     comment="Things.",
+    key=("name",),
     cluster_by=("name",),
     schema=("name STRING NOT NULL", "size INT", "tags ARRAY<STRING>"),
 )

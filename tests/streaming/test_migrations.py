@@ -23,6 +23,7 @@ FORMAT_0 = Path(__file__).parents[1] / "fixtures" / "tables-format-0.tar.xz"
 THINGS = Table(
     name="things",
     comment="Things.",
+    key=("name",),
     cluster_by=("name",),
     constraints={"sized": "size > 0"},
     schema=("name STRING NOT NULL", "size INT"),
