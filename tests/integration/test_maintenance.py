@@ -1,5 +1,6 @@
 """Maintenance during ingestion loses nothing (R54): the tables are those of a quiet run."""
 
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -23,11 +24,12 @@ from tests.events import payload
 from tests.integration.tools import RunJob, assert_archive_is_topic, publish, rows, snapshot
 
 PATIENCE_S = 150
+ROUNDS = int(os.environ.get("FAULT_ROUNDS", "10"))
 STREAMS_AND_FOLDS = ("archive", "lineage_events", "runs", "edges")
 """Tables that are read as streams, and two that rows are merged into."""
 
 
-@pytest.mark.parametrize("rounds", [1, pytest.param(10, marks=pytest.mark.faults)])
+@pytest.mark.parametrize("rounds", [1, pytest.param(ROUNDS, marks=pytest.mark.faults)])
 def test_maintenance_beside_the_job_loses_nothing(
     spark: SparkSession, settings: Settings, run_job: RunJob, tmp_path: Path, rounds: int
 ) -> None:
