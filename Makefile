@@ -22,7 +22,7 @@ test: setup lint types ## Lint, check the types and run all tests
 test-cluster: setup ## Run the job on a Spark master with two workers (minutes on two cores)
 	@$(BIN)/pytest -m cluster
 
-faults: setup ## Kill job, brokers and services, 50 jobs and more (as .ci/run: in short)
+faults: setup ## Kill job, brokers and services, 50 jobs and more (in short: as .ci/run does)
 	@$(BIN)/pytest -m faults
 
 bench: setup ## Measure the job against a plain copy from Kafka to Delta, into docs/benchmark.* (EVENTS=100000: in short)

@@ -135,7 +135,7 @@ class Kafka:
         if missing := [name for name in names if name not in there]:
             raise KafkaUnavailable(
                 f"The broker at {self._address} has no topic {', '.join(missing)}.",
-                "Create it, or start the job with --create-topics.",
+                "Create it, start the job with --create-topics, or set what need not be published (topics.…) empty.",
             )
 
     def send(

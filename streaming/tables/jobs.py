@@ -63,4 +63,4 @@ def _derived() -> dict[str, Column]:
 def write(batch: GraphBatch, store: Store) -> None:
     """Merge the batch's jobs into the table."""
     seen = with_latest_facets(batch.sightings.where(F.col("role") == "JOB"))
-    store.fold(TABLE, KEY, batch.sightings.select(*KEY), seen, rows)
+    store.fold(TABLE, batch.sightings.select(*KEY), seen, rows)

@@ -145,7 +145,7 @@ def write(batch: Batch, store: Store) -> DataFrame | None:
     events = batch.events.where(F.col("kind") == "RUN")
     # There are nearly as many runs as events: to sort them takes less than to hash them.
     with store.settings({"spark.sql.execution.useObjectHashAggregateExec": "false"}):
-        return store.fold(TABLE, ["run_id"], events.select("run_id"), elements(events), rows, batch.run_ids)
+        return store.fold(TABLE, events.select("run_id"), elements(events), rows, batch.run_ids)
 
 
 def elements(events: DataFrame) -> DataFrame:

@@ -76,7 +76,7 @@ def test_wrong_and_right_password(tmp_path: Path) -> None:
     )
     event = tmp_path / "event.json"
     event.write_bytes(payload())
-    job = ("job", "--trigger=available-now", "--config", str(config))
+    job = ("job", "--create-topics", "--trigger=available-now", "--config", str(config))
     plain = Kafka({"bootstrap.servers": broker.start()})
     try:
         plain.create_topics(["lineage.events", "lineage.dead-letters"], 1, 1)
@@ -104,7 +104,8 @@ def test_disk_full_loses_nothing(settings: Settings, tmp_path: Path) -> None:
         pytest.skip("mounting is not allowed here")
     try:
         sent = publish(settings)
-        arguments = [*options(settings), f"--set=tables={disk}/tables", f"--set=checkpoints={disk}/checkpoints"]
+        places = (f"--set=tables={disk}/tables", f"--set=checkpoints={disk}/checkpoints")
+        arguments = ["--create-topics", *options(settings), *places]
         filler = disk / "filler"
         filler.write_bytes(bytes(700_000))
         assert_failed(lineproof("job", "--trigger", "available-now", *arguments), "disk is full", "start the job again")

@@ -31,20 +31,20 @@ class Struck(Store):
     tries = 0
     is_amid = False
 
-    def _update(self, table: Table, key: Any, rows: DataFrame, within: Any) -> None:
+    def _update(self, table: Table, rows: DataFrame, within: Any) -> None:
         self.tries += 1
         if self.tries > 1:
-            super()._update(table, key, rows, within)
+            super()._update(table, rows, within)
         elif self.is_amid:
             other = threading.Timer(1.5, self.strike)
             other.start()
             try:
-                super()._update(table, key, rows.where(SLEEP), within)
+                super()._update(table, rows.where(SLEEP), within)
             finally:
                 other.join()
         else:
             self.strike()
-            super()._update(table, key, rows, within)
+            super()._update(table, rows, within)
 
 
 @pytest.fixture
@@ -61,7 +61,6 @@ def fold(spark: SparkSession, store: Store, rows: list[tuple[str, int, list[str]
     with store.transaction():
         store.fold(
             THINGS,
-            ["name"],
             new.select("name"),
             new,
             lambda one: folded(one, ["name"], {"size": LATEST, "tags": UNION}),

@@ -65,7 +65,7 @@ def test_only_the_files_of_rows_that_changed_are_rewritten(spark: SparkSession, 
         new = spark.createDataFrame([(name, size, None) for name, size in sizes.items()], OLDER.struct)
         store = Store(spark, str(tmp_path), "tests", number)
         with store.transaction():
-            store.fold(OLDER, ["name"], new.select("name"), new, lambda rows: folded(rows, ["name"], LARGEST))
+            store.fold(OLDER, new.select("name"), new, lambda rows: folded(rows, ["name"], LARGEST))
         return set(store.read(OLDER).inputFiles())
 
     Store(spark, str(tmp_path)).create(OLDER)
