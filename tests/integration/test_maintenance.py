@@ -29,15 +29,15 @@ STREAMS_AND_FOLDS = ("archive", "lineage_events", "runs", "edges")
 """Tables that are read as streams, and two that rows are merged into."""
 
 
-@pytest.mark.parametrize("rounds", [1, pytest.param(ROUNDS, marks=pytest.mark.faults)])
+@pytest.mark.faults
 def test_maintenance_beside_the_job_loses_nothing(
-    spark: SparkSession, settings: Settings, run_job: RunJob, tmp_path: Path, rounds: int
+    spark: SparkSession, settings: Settings, run_job: RunJob, tmp_path: Path
 ) -> None:
     """Compaction, clustering, retention and vacuum, again and again, while events come, some of them years old."""
     live = settings.model_copy(update={"home": tmp_path / "live", "trigger": "300ms", "graph_trigger": "500ms"})
     done: list[Outcome] = []
     with running(spark, live):
-        for turn in range(rounds):
+        for turn in range(ROUNDS):
             Kafka(settings.kafka).send(settings.topics.events, [(b"old", one) for one in old_events(turn)])
             await_all(spark, live)
             publish(settings, runs=5)
@@ -52,7 +52,7 @@ def test_maintenance_beside_the_job_loses_nothing(
 
     quiet = settings.model_copy(update={"topics": settings.topics.model_copy(update={"dead_letters": ""})})
     run_job(quiet)
-    assert Tables(quiet.tables_path).query("SELECT count(*) FROM runs WHERE job_name = 'ancient'").rows == [(rounds,)]
+    assert Tables(quiet.tables_path).query("SELECT count(*) FROM runs WHERE job_name = 'ancient'").rows == [(ROUNDS,)]
     maintenance_of(spark, quiet).run(("retain",))
     assert snapshot(live) == snapshot(quiet)
     assert rows(live, "archive") == rows(quiet, "archive")
