@@ -12,15 +12,8 @@ from typer.testing import CliRunner
 from lineproof.cli import app
 from lineproof.dead_letters import REDRIVEN_FROM, DeadLetters, NoSuchLetter, UnknownReason
 from lineproof.dead_letters_cli import _text
+from tests.arrow import BYTES, COORDINATES
 
-HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
-RECORD = [
-    ("topic", pa.string()),
-    ("partition", pa.int32()),
-    ("offset", pa.int64()),
-    ("timestamp", pa.timestamp("us", "UTC")),
-]
-BYTES = [("key", pa.binary()), ("headers", HEADERS), ("value", pa.binary())]
 SOURCE = [{"key": "source", "value": b"\xff"}, {"key": "none", "value": None}]
 
 
@@ -43,9 +36,9 @@ def root(tmp_path: Path) -> Path:
     ]
     outcomes = [record(4, reason=None, event_id="e"), record(5, reason="not_an_event", event_id="f")]
     tables: dict[str, tuple[list[dict[str, Any]], list[Any]]] = {
-        "dead_letters": (letters, [*RECORD, ("reason", pa.string()), *BYTES]),
-        "archive": (sent, [*RECORD, *BYTES]),
-        "records": (outcomes, [*RECORD, ("reason", pa.string()), ("event_id", pa.string())]),
+        "dead_letters": (letters, [*COORDINATES, ("reason", pa.string()), *BYTES]),
+        "archive": (sent, [*COORDINATES, *BYTES]),
+        "records": (outcomes, [*COORDINATES, ("reason", pa.string()), ("event_id", pa.string())]),
     }
     for name, (rows, schema) in tables.items():
         write_deltalake(tmp_path / "tables" / name, pa.Table.from_pylist(rows, pa.schema(schema)))
@@ -84,7 +77,7 @@ def test_a_letter_that_died_twice_names_the_second(root: Path) -> None:
                     5, reason="not_an_event", key=b"key", headers=[{"key": REDRIVEN_FROM, "value": b"x"}], value=b"{}"
                 ),
             ],
-            pa.schema([*RECORD, ("reason", pa.string()), *BYTES]),
+            pa.schema([*COORDINATES, ("reason", pa.string()), *BYTES]),
         ),
         mode="append",
     )

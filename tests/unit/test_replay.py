@@ -18,17 +18,11 @@ from lineproof.replay_plan import NothingSelected, Plan, load_plan, make_plan
 from lineproof.replay_tables import KEPT_IN, UnsuitableDirectory, plan_tables
 from lineproof.selection import NoSelection, Selection
 from lineproof.settings import Settings
+from tests.arrow import BYTES, COORDINATES
 
 BEGIN = datetime(2026, 1, 31, 23, 58, tzinfo=timezone.utc)
-HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
-RECORD = [
-    ("topic", pa.string()),
-    ("partition", pa.int32()),
-    ("offset", pa.int64()),
-    ("timestamp", pa.timestamp("us", "UTC")),
-]
-ARCHIVE = pa.schema([("day", pa.date32()), *RECORD, ("key", pa.binary()), ("headers", HEADERS), ("value", pa.binary())])
-RECORDS = pa.schema([*RECORD, ("event_id", pa.string()), ("run_id", pa.string())])
+ARCHIVE = pa.schema([("day", pa.date32()), *COORDINATES, *BYTES])
+RECORDS = pa.schema([*COORDINATES, ("event_id", pa.string()), ("run_id", pa.string())])
 NAMES = pa.list_(pa.struct([("namespace", pa.string()), ("name", pa.string())]))
 EVENTS = pa.schema(
     [
