@@ -127,7 +127,6 @@ def session_of(settings: Settings) -> SparkSession:
 def job_config(settings: Settings, recovery: Recovery = NO_RECOVERY) -> job.JobConfig:
     """What the job has to know of the settings, and of the schema registry if there is one."""
     registry = registry_of(settings)
-    registered = registry.envelope_ids(settings.topics.events) if registry else {}
 
     def target(topic: str, schema_name: str) -> Target:
         schema = newest(schema_name)
@@ -142,11 +141,18 @@ def job_config(settings: Settings, recovery: Recovery = NO_RECOVERY) -> job.JobC
         trigger=settings.spark_trigger,
         graph_trigger=settings.spark_graph_trigger,
         max_offsets_per_trigger=settings.max_offsets_per_trigger,
-        schema_ids={**registered, **settings.schema_ids},
+        schema_ids=schema_ids_of(settings),
         published={what: target(topic, SCHEMAS[what]) for what, topic in published_topics(settings).items()},
         accept_loss=recovery.accept_loss,
         restore_checkpoint=recovery.restore_checkpoint,
     )
+
+
+def schema_ids_of(settings: Settings) -> dict[int, int]:
+    """The envelope's version by schema id: as the registry says, if there is one, and as was named by hand."""
+    registry = registry_of(settings)
+    registered = registry.envelope_ids(settings.topics.events) if registry else {}
+    return {**registered, **settings.schema_ids}
 
 
 def topic_now(settings: Settings) -> Topic:

@@ -6,6 +6,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from lineproof.jobrunner import schema_ids_of
 from lineproof.replay_plan import Plan, load_plan, make_plan
 from lineproof.schemas.errors import LineproofError
 from lineproof.selection import Selection
@@ -67,7 +68,7 @@ def replay_to_tables(
 ) -> None:
     """Make all tables of what is selected. One that was stopped goes on where it was."""
     checkpoints = plan.directory / "checkpoints"
-    config = rebuild_config(settings.tables_path, str(directory), str(checkpoints), settings.schema_ids)
+    config = rebuild_config(settings.tables_path, str(directory), str(checkpoints), schema_ids_of(settings))
     rebuild(spark, config, lambda archived: selected(archived, plan), report, is_stopping)
 
 

@@ -10,15 +10,18 @@ import pytest
 from deltalake import write_deltalake
 from typer.testing import CliRunner
 
-from lineproof import archive
+from lineproof import archive, replay_tables
 from lineproof.archive import Archive, Selected
 from lineproof.cli import app
 from lineproof.delta_files import NoTable
 from lineproof.replay_plan import NothingSelected, Plan, load_plan, make_plan
-from lineproof.replay_tables import KEPT_IN, UnsuitableDirectory, plan_tables
+from lineproof.replay_tables import KEPT_IN, UnsuitableDirectory, plan_tables, replay_to_tables
+from lineproof.schemas.registry import Registry
 from lineproof.selection import NoSelection, Selection
 from lineproof.settings import Settings
+from lineproof.streaming.job import JobConfig
 from tests.arrow import BYTES, COORDINATES
+from tests.registry import running
 
 BEGIN = datetime(2026, 1, 31, 23, 58, tzinfo=timezone.utc)
 ARCHIVE = pa.schema([("day", pa.date32()), *COORDINATES, *BYTES])
@@ -196,6 +199,21 @@ def test_tables_go_to_a_directory_of_their_own(tables: str, tmp_path: Path) -> N
     (strange / "sub").mkdir(parents=True)
     with pytest.raises(UnsuitableDirectory, match="no replay has begun there"):
         plan_tables(settings, Selection(), strange)
+
+
+def test_a_rebuild_opens_what_the_job_opens(tables: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Records with ids of the schema registry would all be dead letters there, if it were not asked."""
+    configs: list[JobConfig] = []
+    monkeypatch.setattr(replay_tables, "rebuild", lambda _spark, config, *_rest: configs.append(config))
+    no_spark: Any = None
+    with running() as server:
+        settings = Settings(home=tmp_path, tables=tables, schema_registry=server.options, schema_ids={7: 1})
+        plan = plan_tables(settings, Selection(), tmp_path / "fresh")
+        replay_to_tables(no_spark, settings, plan, tmp_path / "fresh", lambda _batch: None, lambda: False)
+        [config] = configs
+        assert config.schema_ids == {**Registry(server.options).envelope_ids("lineage.events"), 7: 1}
+        assert len(config.schema_ids) == 2
+    assert (config.published, config.dead_letter_topic) == ({}, ""), "and sends nothing"
 
 
 def test_dry_run(tables: str, tmp_path: Path) -> None:
