@@ -115,6 +115,7 @@ class Job:
         self._graph_checkpoint = f"{config.checkpoints}/graph"
         self._archived_as = config.topic
         self._filled: set[str] = set()
+        self._query_ids: dict[str, str] = {}
         self.counted: dict[tuple[str, int], int] = {}
         """The rows of batches, by query and number. Spark would count those that are looked at twice as two."""
 
@@ -182,14 +183,10 @@ class Job:
         self._archived_as = position.settle(topic, written, accepted).archived_as
 
     def start_ingest(self) -> StreamingQuery:
-        """Kafka to `archive`, by Delta's own exactly-once sink."""
+        """Kafka to `archive`."""
         arriving = read_topic(self._spark, self._config).withColumn("topic", F.lit(self._archived_as))
-        return self._start(
-            archive.archive(arriving).writeStream.format("delta").option("path", self._store.path(archive.TABLE)),
-            "ingest",
-            self._ingest_checkpoint,
-            self._config.trigger,
-        )
+        writer = archive.archive(arriving).writeStream.foreachBatch(self._ingest)
+        return self._start(writer, "ingest", self._ingest_checkpoint, self._config.trigger)
 
     def start_curate(self, select: Callable[[DataFrame], DataFrame] = lambda archived: archived) -> StreamingQuery:
         """`archive`, or what is selected of it, to the tables of events and runs."""
@@ -215,6 +212,12 @@ class Job:
         )
         return timed.queryName(name).option("checkpointLocation", checkpoint).start()
 
+    def _ingest(self, arrived: DataFrame, number: int) -> None:
+        spark = arrived.sparkSession
+        # The id that Delta's own sink writes under: it wrote the archive in earlier versions.
+        app_id = self._query_id(spark, self._ingest_checkpoint)
+        Store(spark, self._config.tables, app_id, number).append(archive.TABLE, arrived)
+
     def _curate(self, arrived: DataFrame, number: int) -> None:
         spark = arrived.sparkSession
         store = self._store_of(spark, self._curate_checkpoint, number)
@@ -232,9 +235,14 @@ class Job:
                 write_graph(spark, batch, store)
 
     def _store_of(self, spark: SparkSession, checkpoint: str, number: int) -> Store:
-        # Spark writes the query's id before its first batch, and never changes it.
-        query_id = read_checkpoint(spark, checkpoint).query_id
-        return Store(spark, self._config.tables, _app_id(str(query_id)), number, self._filled)
+        app_id = _app_id(self._query_id(spark, checkpoint))
+        return Store(spark, self._config.tables, app_id, number, self._filled)
+
+    def _query_id(self, spark: SparkSession, checkpoint: str) -> str:
+        """Spark writes it before the query's first batch, and never changes it."""
+        if checkpoint not in self._query_ids:
+            self._query_ids[checkpoint] = str(read_checkpoint(spark, checkpoint).query_id)
+        return self._query_ids[checkpoint]
 
     def _publish(self, batch: Batch, touched: DataFrame | None, store: Store) -> None:
         """After the tables, so that a subscriber never sees what SQL does not. At least once.

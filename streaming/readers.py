@@ -75,9 +75,8 @@ class Readers:
         if count <= 0:
             return None
         commits: DataFrame = DeltaTable.forPath(self._spark, path).history(count)
-        metrics = F.col("operationMetrics")
-        files = F.coalesce(metrics["numFiles"], metrics["numAddedFiles"], F.lit("0"))
-        is_added = F.col("operation").isin("WRITE", "STREAMING UPDATE") & (files != "0")
+        rows = F.coalesce(F.col("operationMetrics")["numOutputRows"], F.lit("0"))
+        is_added = F.col("operation").isin("WRITE", "STREAMING UPDATE") & (rows != "0")
         # A reader that has not seen the table before begins with all that is in it.
         return commits if is_first_look else commits.where(is_added)
 

@@ -15,7 +15,7 @@ from pyspark.sql.types import StructType
 
 from lineproof.streaming.formats import current_format
 from lineproof.streaming.lattice import IS_KNOWN
-from lineproof.streaming.snapshot import transactions, version
+from lineproof.streaming.snapshot import append_once, transactions, version
 
 COMMITS_A_CHECKPOINT = "50"
 """Of a table's log. With Delta's ten, every tenth small batch took half as long again."""
@@ -106,7 +106,8 @@ class Store:
     ) -> None:
         self._spark = spark
         self._root = root.rstrip("/")
-        self._txn = {"txnAppId": txn_app_id, "txnVersion": str(batch_number)}
+        self._txn_app_id = txn_app_id
+        self._batch_number = batch_number
         # Names of tables that were found not to be empty: to ask again takes a query for each table of each batch.
         self._filled = set() if filled is None else filled
 
@@ -141,7 +142,7 @@ class Store:
 
         It has one of its own, because a batch may both append to a table and change it.
         """
-        txn = {**self._txn, "txnAppId": _of_changes(self._txn["txnAppId"])}
+        txn = {"txnAppId": _of_changes(self._txn_app_id), "txnVersion": str(self._batch_number)}
         with self.settings({f"spark.databricks.delta.write.{name}": value for name, value in txn.items()}):
             yield
 
@@ -152,7 +153,7 @@ class Store:
 
     def append(self, table: Table, rows: DataFrame) -> None:
         """Add rows, once per batch number."""
-        rows.select(*table.columns).write.format("delta").mode("append").options(**self._txn).save(self.path(table))
+        append_once(rows.select(*table.columns), self.path(table), self._txn_app_id, self._batch_number)
 
     def fold(
         self,
@@ -195,8 +196,8 @@ class Store:
 
     def _is_disturbed(self, table: Table, before: int) -> bool:
         """Whether others have written to the table, beside our one MERGE."""
-        merged = transactions(self._spark, self.path(table)).get(_of_changes(self._txn["txnAppId"]))
-        return version(self._spark, self.path(table)) > before + (str(merged) == self._txn["txnVersion"])
+        merged = transactions(self._spark, self.path(table)).get(_of_changes(self._txn_app_id))
+        return version(self._spark, self.path(table)) > before + (merged == self._batch_number)
 
     def _is_empty(self, table: Table) -> bool:
         if table.name not in self._filled:
