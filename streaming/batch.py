@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 
 from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, Row
@@ -74,13 +75,19 @@ def events(facts: DataFrame) -> DataFrame:
 
 def _ends(facts: DataFrame) -> Row:
     """What there is of a batch, and where it begins and ends. Without groups, for which Spark would sort the texts."""
+    [row] = facts.agg(*_of_all()).collect()
+    return row
+
+
+@cache
+def _of_all() -> list[Column]:
     is_usable = F.col("reason").isNull()
 
     def ends(column: Column) -> Column:
         of_events = F.when(is_usable, column)
         return F.array(F.min(of_events), F.max(of_events))
 
-    [row] = facts.agg(
+    return [
         F.count_if(is_usable).alias("usable"),
         F.count_if(~is_usable).alias("unusable"),
         F.count_if(is_usable & F.col("certificate").isNotNull()).alias("certificates"),
@@ -88,5 +95,4 @@ def _ends(facts: DataFrame) -> Row:
         ends(F.unix_micros("event_time")).alias("times"),
         ends(F.col("run_id")).alias("run_ids"),
         F.array(F.min("offset"), F.max("offset")).alias("offsets"),
-    ).collect()
-    return row
+    ]

@@ -7,7 +7,7 @@ it is made of, and no watermark has to drop late ones.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 from operator import and_
 
 from pyspark.sql import Column, DataFrame
@@ -63,15 +63,34 @@ def folded(rows: DataFrame, key: Sequence[str], rules: Mapping[str, Rule]) -> Da
     """A row per key: every other column merged by its rule."""
     if IS_KNOWN in rows.columns:
         rules = {**rules, IS_KNOWN: LATEST}
-    values = [rule.merge(F.col(name)).alias(name) for name, rule in rules.items() if isinstance(rule, OneValue)]
-    arrays = {name: rule for name, rule in rules.items() if isinstance(rule, Elements)}
-    if not arrays:
-        return rows.groupBy(*key).agg(*values)
-    # Collected together, because each column that Spark collects costs as much as all others.
-    collected = rows.groupBy(*key).agg(*values, F.collect_list(F.struct(*arrays)).alias("arrays"))
+    steps = _steps(tuple(rules.items()))
+    collected = rows.groupBy(*key).agg(*steps.collected)
+    if not steps.ordered:
+        return collected
     # In two steps, because a rule looks at the array once for each of its elements.
-    ordered = collected.withColumns({name: F.sort_array(F.flatten(F.col("arrays")[name])) for name in arrays})
-    return ordered.withColumns({name: rule.merge(F.col(name)) for name, rule in arrays.items()}).drop("arrays")
+    return collected.withColumns(steps.ordered).withColumns(steps.merged).drop("arrays")
+
+
+@dataclass(frozen=True)
+class _Steps:
+    collected: list[Column]
+    ordered: dict[str, Column]
+    merged: dict[str, Column]
+
+
+# Here and elsewhere, columns are written down once: each part of one is a call into the JVM; a batch made thousands.
+@cache
+def _steps(rules: tuple[tuple[str, Rule], ...]) -> _Steps:
+    """What rules do with the rows of a group."""
+    values = [rule.merge(F.col(name)).alias(name) for name, rule in rules if isinstance(rule, OneValue)]
+    arrays = {name: rule for name, rule in rules if isinstance(rule, Elements)}
+    # Collected together, because each column that Spark collects costs as much as all others.
+    collected = [F.collect_list(F.struct(*arrays)).alias("arrays")] if arrays else []
+    return _Steps(
+        collected=[*values, *collected],
+        ordered={name: F.sort_array(F.flatten(F.col("arrays")[name])) for name in arrays},
+        merged={name: rule.merge(F.col(name)) for name, rule in arrays.items()},
+    )
 
 
 def grouped(rows: DataFrame, key: Sequence[str], *values: Column) -> DataFrame:

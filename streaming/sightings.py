@@ -5,6 +5,8 @@ Here, of all events that show a job or dataset with the same facets, the first a
 all that facts of the form "since when", "until when" and "what last" can depend on.
 """
 
+from functools import cache
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -35,6 +37,15 @@ def sightings(events: DataFrame, whole: DataFrame) -> DataFrame:
 
 def _telling(events: DataFrame) -> DataFrame:
     """The ids of the first and last event with the same facets of the same thing."""
+    version = F.struct("event_time", "event_id")
+    seen = events.select(F.explode(_hashes()).alias("hash"), version.alias("version"))
+    ends = grouped(seen, ["hash"], F.min("version").alias("first"), F.max("version").alias("last"))
+    return ends.select(F.explode(F.array("first.event_id", "last.event_id")).alias("event_id")).distinct()
+
+
+@cache
+def _hashes() -> Column:
+    """A number for each thing an event shows."""
 
     def of_datasets(role: str, datasets: str) -> Column:
         return F.transform(
@@ -42,7 +53,7 @@ def _telling(events: DataFrame) -> DataFrame:
             lambda one: _hashed(role, one["namespace"], one["name"], one["facets_hash"]),
         )
 
-    hashes = F.concat(
+    return F.concat(
         F.array(
             _hashed("JOB", F.col("job_facets_hash")),
             _hashed("DATASET", F.col("dataset_namespace"), F.col("dataset_name"), F.col("dataset_facets_hash")),
@@ -50,10 +61,6 @@ def _telling(events: DataFrame) -> DataFrame:
         of_datasets("INPUT", "inputs"),
         of_datasets("OUTPUT", "outputs"),
     )
-    version = F.struct("event_time", "event_id")
-    seen = events.select(F.explode(hashes).alias("hash"), version.alias("version"))
-    ends = grouped(seen, ["hash"], F.min("version").alias("first"), F.max("version").alias("last"))
-    return ends.select(F.explode(F.array("first.event_id", "last.event_id")).alias("event_id")).distinct()
 
 
 def _hashed(role: str, *parts: Column) -> Column:
@@ -61,6 +68,7 @@ def _hashed(role: str, *parts: Column) -> Column:
     return F.xxhash64(F.lit(role), F.col("job_namespace"), F.col("job_name"), *parts)
 
 
+@cache
 def _things() -> Column:
     event = F.col("event")
     one_job = F.when(event["job"].isNotNull(), F.array(event["job"]))

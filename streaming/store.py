@@ -1,9 +1,9 @@
 """The only module that reads and writes Delta tables."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cache, reduce
 from operator import and_
 from typing import cast
 
@@ -209,17 +209,13 @@ class Store:
 
     def _update(self, table: Table, rows: DataFrame, within: Range | None) -> None:
         """Replace the rows of the same key where something else is different. What was one file stays one."""
-
-        def is_same(names: Sequence[str]) -> Column:
-            return reduce(and_, (F.col(f"old.{name}").eqNullSafe(F.col(f"new.{name}")) for name in names))
-
-        is_matched = is_same(table.key) & within.holds("old.") if within else is_same(table.key)
+        is_matched = _is_same(table.key) & within.holds("old.") if within else _is_same(table.key)
         with self.settings({"spark.sql.files.openCostInBytes": ONE_FILE_A_TASK}):
             (
                 DeltaTable.forPath(self._spark, self.path(table))
                 .alias("old")
                 .merge(rows.alias("new"), is_matched)
-                .whenMatchedUpdateAll(condition=~is_same(table.columns))
+                .whenMatchedUpdateAll(condition=~_is_same(table.columns))
                 .execute()
             )
 
@@ -233,6 +229,11 @@ class Store:
         finally:
             for name in settings:
                 self._spark.conf.unset(name)
+
+
+@cache
+def _is_same(names: tuple[str, ...]) -> Column:
+    return reduce(and_, (F.col(f"old.{name}").eqNullSafe(F.col(f"new.{name}")) for name in names))
 
 
 def _of_changes(txn_app_id: str) -> str:

@@ -6,6 +6,7 @@ Every column is a function of the certificate, so that the table is a set. How c
 """
 
 from collections.abc import Callable
+from functools import cache
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -47,11 +48,14 @@ def certificates(events: DataFrame) -> DataFrame:
         .select(F.sha2(F.to_json(certificate), 256).alias("certificate_key"), certificate)
         .dropDuplicates(["certificate_key"])
         .select("certificate_key", "certificate.*")
-        .withColumns(
-            {"computed_hash": chain_hash(F.col), "issued_at": F.col("timestamp").try_cast("timestamp")},
-        )
+        .withColumns({"computed_hash": _computed_hash(), "issued_at": F.col("timestamp").try_cast("timestamp")})
         .select(*TABLE.columns)
     )
+
+
+@cache
+def _computed_hash() -> Column:
+    return chain_hash(F.col)
 
 
 def chain_hash(column: Callable[[str], Column]) -> Column:

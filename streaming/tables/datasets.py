@@ -1,5 +1,7 @@
 """`datasets`: one row per dataset, with the facets that its latest events say."""
 
+from functools import cache
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -50,6 +52,7 @@ def rows(seen: DataFrame) -> DataFrame:
     return folded(seen, KEY, RULES).withColumns(_derived())
 
 
+@cache
 def _derived() -> dict[str, Column]:
     """The columns that follow from the facets."""
     facets = F.col("facets")

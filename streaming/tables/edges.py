@@ -4,7 +4,7 @@ One row per edge, however many runs it had, so that lineage is as fast after yea
 events have them; the views `job_edges`, `dataset_edges` and `column_edges` put one node for all names of a dataset.
 """
 
-from functools import reduce
+from functools import cache, reduce
 from operator import and_
 
 from pyspark.sql import Column, DataFrame
@@ -92,6 +92,16 @@ def _works(rows: DataFrame, jobs: Column, first: Column, last: Column) -> DataFr
 
 def _of_jobs(works: DataFrame) -> DataFrame:
     """What runs and job events read, write and carry."""
+    return (
+        _alike(works)
+        .select(F.explode(_carried()).alias("edge"), "first_seen_at", "last_seen")
+        .select("edge.*", "first_seen_at", "last_seen")
+    )
+
+
+@cache
+def _carried() -> Column:
+    """The edges of a work."""
     inputs, outputs = F.col("inputs"), F.col("outputs")
 
     def of(job: Column) -> Column:
@@ -103,11 +113,7 @@ def _of_jobs(works: DataFrame) -> DataFrame:
         )
         return F.concat(read, written, F.flatten(carried))
 
-    return (
-        _alike(works)
-        .select(F.explode(F.flatten(F.transform("jobs", of))).alias("edge"), "first_seen_at", "last_seen")
-        .select("edge.*", "first_seen_at", "last_seen")
-    )
+    return F.flatten(F.transform("jobs", of))
 
 
 def _alike(works: DataFrame) -> DataFrame:
@@ -117,7 +123,24 @@ def _alike(works: DataFrame) -> DataFrame:
 
 
 def _of_columns(sightings: DataFrame) -> DataFrame:
-    """What the columnLineage of datasets says, in its present and its older shape."""
+    """What the columnLineage of datasets says."""
+    facet = facet_named(F.col("facets"), "columnLineage")
+    is_whole = reduce(and_, (F.col(f"edge.source_{name}").isNotNull() for name in ("namespace", "name", "field")))
+    return (
+        sightings.where((F.col("role") != "JOB") & facet.isNotNull())
+        .select(
+            F.explode(_between_columns()).alias("edge"),
+            F.col("event_time").alias("first_seen_at"),
+            F.struct("event_time", "run_id").alias("last_seen"),
+        )
+        .where(is_whole)
+        .select("edge.*", "first_seen_at", "last_seen")
+    )
+
+
+@cache
+def _between_columns() -> Column:
+    """The edges of a facet, in its present and its older shape."""
     facet = facet_named(F.col("facets"), "columnLineage")
     target = F.struct("namespace", "name")
     job = F.struct(F.col("job_namespace").alias("namespace"), F.col("job_name").alias("name"))
@@ -137,18 +160,7 @@ def _of_columns(sightings: DataFrame) -> DataFrame:
         ),
     )
     of_dataset = F.transform(lineage["dataset"], lambda source: from_column(source, F.lit(None).cast("string")))
-    edges = F.concat(F.flatten(F.coalesce(of_fields, F.array())), F.coalesce(of_dataset, F.array()))
-    is_whole = reduce(and_, (F.col(f"edge.source_{name}").isNotNull() for name in ("namespace", "name", "field")))
-    return (
-        sightings.where((F.col("role") != "JOB") & facet.isNotNull())
-        .select(
-            F.explode(edges).alias("edge"),
-            F.col("event_time").alias("first_seen_at"),
-            F.struct("event_time", "run_id").alias("last_seen"),
-        )
-        .where(is_whole)
-        .select("edge.*", "first_seen_at", "last_seen")
-    )
+    return F.concat(F.flatten(F.coalesce(of_fields, F.array())), F.coalesce(of_dataset, F.array()))
 
 
 def write(batch: GraphBatch, store: Store) -> None:

@@ -4,6 +4,8 @@ Columns are either merged by a rule of `lineproof.streaming.lattice`, or derived
 is stored, so that the row is a function of the set of the run's events.
 """
 
+from functools import cache
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -106,6 +108,7 @@ def rows(elements: DataFrame) -> DataFrame:
     return folded(elements, ["run_id"], RULES).withColumns(_derived())
 
 
+@cache
 def _derived() -> dict[str, Column]:
     """The columns that follow from the merged ones."""
     started, completed = F.col("started_at"), F.col("completed_at")
@@ -150,6 +153,12 @@ def write(batch: Batch, store: Store) -> DataFrame | None:
 
 def elements(events: DataFrame) -> DataFrame:
     """Each event as a row of `runs` that knows of nothing else."""
+    return events.select("run_id", *_values())
+
+
+@cache
+def _values() -> list[Column]:
+    """What an event says, by the names of `RULES`."""
     version = (F.col("event_time"), F.col("event_id"))
     at = {
         "started_at": "START",
@@ -179,7 +188,7 @@ def elements(events: DataFrame) -> DataFrame:
         "outputs": _with_statistics("outputs"),
         "event_hashes": F.array(F.xxhash64("event_id")),
     }
-    return events.select("run_id", *(values[name].alias(name) for name in RULES))
+    return [values[name].alias(name) for name in RULES]
 
 
 def _with_statistics(datasets: str) -> Column:
