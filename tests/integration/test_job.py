@@ -6,14 +6,18 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import Producer
+from pyspark.sql import SparkSession
 
 from lineproof.dead_letters import DeadLetters, redrive
+from lineproof.jobrunner import job_config
 from lineproof.kafka import Kafka
 from lineproof.quality.accounts import entries
 from lineproof.schemas.envelope import MAX_RECORD_BYTES, Envelope, decode, event_id
 from lineproof.settings import Settings
 from lineproof.sql import Tables
 from lineproof.streaming.checkpoint import CheckpointError
+from lineproof.streaming.job import Job, read_topic
+from lineproof.streaming.tables import archive
 from tests.bad_input import BAD, USABLE
 from tests.events import payload
 from tests.integration.tools import RunJob, assert_archive_is_topic, consumed, publish, snapshot
@@ -70,6 +74,31 @@ def test_from_topic_to_tables_and_on(settings: Settings, run_job: RunJob) -> Non
     assert len(after.pop("records")) == len(before.pop("records")) + len(again)
     assert after == before
     assert scalar("SELECT count(*) FROM archive") > sent.records
+
+
+def test_an_archive_begun_by_the_sink_of_earlier_versions_is_gone_on_with(
+    spark: SparkSession, settings: Settings, run_job: RunJob
+) -> None:
+    """It wrote under the id of the query, by the same transactions."""
+    config, topic = job_config(settings), settings.topics.events
+    Job(spark, config).prepare()
+    Kafka(settings.kafka).send(topic, [(b"first", payload())])
+    sink = archive.archive(read_topic(spark, config)).writeStream.format("delta").trigger(availableNow=True)
+    sink.option("checkpointLocation", f"{config.checkpoints}/ingest").start(
+        f"{config.tables}/archive"
+    ).awaitTermination()
+    Kafka(settings.kafka).send(topic, [(b"second", payload())])
+    # As if the sink had been killed between its write and its note that it is done: the batch comes once more.
+    commits = Path(config.checkpoints) / "ingest" / "commits"
+    last = max(commits.glob("[0-9]*"), key=lambda file: int(file.name))
+    last.unlink()
+    (commits / f".{last.name}.crc").unlink(missing_ok=True)
+    run_job(settings)
+    assert Tables(settings.tables_path).query("SELECT CAST(key AS VARCHAR) FROM archive ORDER BY 1").rows == [
+        ("first",),
+        ("second",),
+    ]
+    assert_archive_is_topic(settings)
 
 
 def test_every_bad_input_through_the_whole_job(settings: Settings, run_job: RunJob) -> None:

@@ -62,7 +62,10 @@ def curate(
     arrived = archive.archive(records(spark, values, offset, headers))
     Store(spark, root, "ingest", number).append(archive.TABLE, arrived)
     in_archive = Store(spark, root).read(archive.TABLE).where(f"offset >= {offset}")
-    with batch_of(facts(in_archive, {}), in_archive) as batch:
+    # As a stream gives them to a batch: rows, and not the plan they come from. Of that, Spark computes the options of
+    # from_avro anew whenever it compares plans, and three tables written at a time once met in there.
+    arrived = facts(in_archive, {}).localCheckpoint(eager=False)
+    with batch_of(arrived, in_archive) as batch:
         store = Store(spark, root, "curate", number)
         told(batch, write_curated(spark, batch, store), store)
 

@@ -2,14 +2,17 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from delta.tables import DeltaTable
 from py4j.protocol import Py4JJavaError
-from pyspark.sql import SparkSession
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
 
 from lineproof.streaming.definition import Definition
 from lineproof.streaming.lattice import LATEST, folded
+from lineproof.streaming.snapshot import append_once
 from lineproof.streaming.store import Store, Table
 
 OLDER = Table(
@@ -58,6 +61,55 @@ def test_a_row_that_breaks_a_constraint_is_not_written(spark: SparkSession, tmp_
     with pytest.raises(Py4JJavaError, match=r"DELTA_(NOT_NULL|VIOLATE)"):
         store.append(OLDER, spark.sql(f"SELECT {row}, CAST(NULL AS ARRAY<STRUCT<name: STRING>>) AS parts"))
     assert store.read(OLDER).count() == 0
+
+
+def test_a_batch_is_appended_once_by_each_who_writes(spark: SparkSession, tmp_path: Path) -> None:
+    def append(app_id: str, number: int) -> list[str]:
+        store = Store(spark, str(tmp_path), app_id, number)
+        store.append(OLDER, thing(spark, f"{app_id} {number}"))
+        return sorted(row.name for row in store.read(OLDER).collect())
+
+    Store(spark, str(tmp_path)).create(OLDER)
+    assert append("one", 0) == ["one 0"]
+    assert append("one", 0) == ["one 0"]
+    assert append("one", 3) == append("one", 2) == ["one 0", "one 3"]
+    assert append("other", 2) == ["one 0", "one 3", "other 2"]
+    last = DeltaTable.forPath(spark, str(tmp_path / "things")).history(1).collect()[0]
+    assert (last.operation, last.operationParameters["queryId"], last.operationParameters["epochId"]) == (
+        *("STREAMING UPDATE", "other"),
+        "2",
+    )
+
+    # Who writes without Spark leaves no checksum file, and one may be lost: the log knows, too.
+    for checksum in (tmp_path / "things" / "_delta_log").glob("*.crc"):
+        checksum.unlink()
+    spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()  # type: ignore[union-attr]
+    assert append("one", 3) == append("other", 1) == ["one 0", "one 3", "other 2"]
+    assert append("one", 4) == ["one 0", "one 3", "one 4", "other 2"]
+
+
+def test_who_is_overtaken_with_the_same_batch_does_not_write_it_again(spark: SparkSession, tmp_path: Path) -> None:
+    """A driver that was thought dead, say."""
+    Store(spark, str(tmp_path)).create(OLDER)
+    path = str(tmp_path / "things")
+    rows = thing(spark, "a")
+
+    class Overtaken:
+        def __init__(self) -> None:
+            self.sparkSession = spark
+
+        @property
+        def _jdf(self) -> Any:
+            append_once(rows, path, "tests", 0)
+            return rows._jdf
+
+    with pytest.raises((PySparkException, Py4JJavaError), match="DELTA_CONCURRENT_TRANSACTION"):
+        append_once(cast(DataFrame, Overtaken()), path, "tests", 0)
+    assert spark.read.format("delta").load(path).count() == 1
+
+
+def thing(spark: SparkSession, name: str) -> DataFrame:
+    return spark.sql(f"SELECT '{name}' AS name, 1 AS size, CAST(NULL AS ARRAY<STRUCT<name: STRING>>) AS parts")
 
 
 def test_only_the_files_of_rows_that_changed_are_rewritten(spark: SparkSession, tmp_path: Path) -> None:
