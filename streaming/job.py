@@ -232,7 +232,8 @@ class Job:
         with graph_batch_of(added) as batch:
             self.counted["graph", number] = batch.count
             if batch.count:
-                write_graph(spark, batch, store)
+                # Beside a curate that is under way, graph has time, and `runs` has not.
+                write_graph(spark, batch, store, WRITERS if self._config.graph_trigger == AVAILABLE_NOW else 1)
 
     def _store_of(self, spark: SparkSession, checkpoint: str, number: int) -> Store:
         app_id = _app_id(self._query_id(spark, checkpoint))
@@ -297,10 +298,10 @@ def write_curated(spark: SparkSession, batch: Batch, store: Store) -> DataFrame 
     return touched
 
 
-def write_graph(spark: SparkSession, batch: GraphBatch, store: Store) -> None:
+def write_graph(spark: SparkSession, batch: GraphBatch, store: Store, writers: int = WRITERS) -> None:
     """Write the batch to the tables of jobs, datasets and edges. Likewise."""
     with store.transaction():
-        side_by_side(spark, _writing(batch, store), GRAPH)
+        side_by_side(spark, _writing(batch, store), GRAPH, writers)
 
 
 def _writing(batch: Batch | GraphBatch, store: Store) -> Callable[[ModuleType], DataFrame | None]:
@@ -313,9 +314,9 @@ def _writing(batch: Batch | GraphBatch, store: Store) -> Callable[[ModuleType], 
     return again_on_conflict(write)
 
 
-def side_by_side(spark: SparkSession, act: Callable[[T], R], ones: Sequence[T]) -> list[R]:
+def side_by_side(spark: SparkSession, act: Callable[[T], R], ones: Sequence[T], writers: int = WRITERS) -> list[R]:
     """Do it for some at a time. All are brought to their end before the first that failed is raised."""
-    with ThreadPoolExecutor(WRITERS) as pool:
+    with ThreadPoolExecutor(writers) as pool:
         begun = [pool.submit(inheritable_thread_target(spark)(act), one) for one in ones]
     return [one.result() for one in begun]
 

@@ -64,8 +64,8 @@ def curate(
     in_archive = Store(spark, root).read(archive.TABLE).where(f"offset >= {offset}")
     # As a stream gives them to a batch: rows, and not the plan they come from. Of that, Spark computes the options of
     # from_avro anew whenever it compares plans, and three tables written at a time once met in there.
-    arrived = facts(in_archive, {}).localCheckpoint(eager=False)
-    with batch_of(arrived, in_archive) as batch:
+    found = facts(in_archive, {}).localCheckpoint(eager=False)
+    with batch_of(found, in_archive) as batch:
         store = Store(spark, root, "curate", number)
         told(batch, write_curated(spark, batch, store), store)
 
