@@ -1,4 +1,4 @@
-"""The only module that reads and writes Delta tables."""
+"""Through here, and nowhere else, Delta tables are read and written."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
