@@ -54,12 +54,12 @@ def _round(world: World, topic: str) -> Iterator[Part]:
     yield Part("open envelopes, compute event ids", max(0.0, opening - reading))
     yield Part("check the JSON, take out the facts", max(0.0, finding - opening))
     began = perf_counter()
-    with batch_of(facts(archived, {}), archived) as batch, store.transaction():
+    with batch_of(facts(archived, {}), archived) as batch:
         yield Part("keep the facts", max(0.0, perf_counter() - began - finding))
         for module in CURATED:
             yield Part(f"write {module.TABLE.name}", _seconds(partial(module.write, batch, store)))
     began = perf_counter()
-    with graph_batch_of(store.read(lineage_events.TABLE)) as graph_batch, store.transaction():
+    with graph_batch_of(store.read(lineage_events.TABLE)) as graph_batch:
         _run(graph_batch.sightings)
         yield Part("read events, open facets that are new", perf_counter() - began)
         for module in GRAPH:

@@ -114,7 +114,6 @@ class Job:
         self._curate_checkpoint = f"{config.checkpoints}/curate"
         self._graph_checkpoint = f"{config.checkpoints}/graph"
         self._archived_as = config.topic
-        self._filled: set[str] = set()
         self._query_ids: dict[str, str] = {}
         self.counted: dict[tuple[str, int], int] = {}
         """The rows of batches, by query and number. Spark would count those that are looked at twice as two."""
@@ -237,7 +236,7 @@ class Job:
 
     def _store_of(self, spark: SparkSession, checkpoint: str, number: int) -> Store:
         app_id = _app_id(self._query_id(spark, checkpoint))
-        return Store(spark, self._config.tables, app_id, number, self._filled)
+        return Store(spark, self._config.tables, app_id, number)
 
     def _query_id(self, spark: SparkSession, checkpoint: str) -> str:
         """Spark writes it before the query's first batch, and never changes it."""
@@ -292,16 +291,14 @@ def write_curated(spark: SparkSession, batch: Batch, store: Store) -> DataFrame 
     """
     first, *others = CURATED
     write = _writing(batch, store)
-    with store.transaction():
-        [touched] = side_by_side(spark, write, [first])
-        side_by_side(spark, write, others)
+    [touched] = side_by_side(spark, write, [first])
+    side_by_side(spark, write, others)
     return touched
 
 
 def write_graph(spark: SparkSession, batch: GraphBatch, store: Store, writers: int = WRITERS) -> None:
     """Write the batch to the tables of jobs, datasets and edges. Likewise."""
-    with store.transaction():
-        side_by_side(spark, _writing(batch, store), GRAPH, writers)
+    side_by_side(spark, _writing(batch, store), GRAPH, writers)
 
 
 def _writing(batch: Batch | GraphBatch, store: Store) -> Callable[[ModuleType], DataFrame | None]:

@@ -55,14 +55,15 @@ def latest_by(*key: str) -> Rule:
     return Elements(lambda ordered: _last_of_each(key, ordered))
 
 
-IS_KNOWN = "is_known"
-"""Tells a row that a table has from one that is new. What is merged of both is known."""
+KNOWN = "known"
+"""What a table has of a row; null in rows that are new. A group has one at most."""
+_ANY = OneValue(lambda known: F.any_value(known, True))
 
 
 def folded(rows: DataFrame, key: Sequence[str], rules: Mapping[str, Rule]) -> DataFrame:
     """A row per key: every other column merged by its rule."""
-    if IS_KNOWN in rows.columns:
-        rules = {**rules, IS_KNOWN: LATEST}
+    if KNOWN in rows.columns:
+        rules = {**rules, KNOWN: _ANY}
     steps = _steps(tuple(rules.items()))
     collected = rows.groupBy(*key).agg(*steps.collected)
     if not steps.ordered:

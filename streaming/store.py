@@ -13,9 +13,9 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from lineproof.streaming.commit import Commit
 from lineproof.streaming.formats import current_format
-from lineproof.streaming.lattice import IS_KNOWN
-from lineproof.streaming.snapshot import append_once, transactions, version
+from lineproof.streaming.lattice import KNOWN
 
 COMMITS_A_CHECKPOINT = "50"
 """Of a table's log. With Delta's ten, every tenth small batch took half as long again."""
@@ -25,6 +25,9 @@ FEW_ROWS = 50_000
 
 CONSTRAINT = "delta.constraints."
 """What the properties that are constraints begin with."""
+
+IS_NEW, CHANGES_FILE = "is_new", "changes_file"
+"""Whether a folded row was not there before; and the file whose row it is to replace, if it is another one now."""
 
 ONE_FILE_A_TASK = "128m"
 """What Spark reckons to open a file costs: as much as a task is to read."""
@@ -79,9 +82,9 @@ class Range:
     first: str | None
     last: str | None
 
-    def holds(self, of: str = "") -> Column:
+    def holds(self) -> Column:
         """Whether a value lies in it."""
-        return F.col(of + self.column).between(F.lit(self.first), F.lit(self.last))
+        return F.col(self.column).between(F.lit(self.first), F.lit(self.last))
 
 
 def event_time_between(first: int | None, last: int | None) -> Column:
@@ -92,8 +95,8 @@ def event_time_between(first: int | None, last: int | None) -> Column:
 class Store:
     """The tables below one directory, written under one transaction id.
 
-    A write under a `txn_app_id` and a batch number that the table has already seen is skipped by Delta: a
-    batch repeated after a crash changes only the tables it had not reached.
+    A write under a `txn_app_id` and a batch number that the table has already seen is skipped: a batch repeated after
+    a crash changes only the tables it had not reached.
     """
 
     def __init__(
@@ -102,14 +105,11 @@ class Store:
         root: str,
         txn_app_id: str = "",
         batch_number: int = -1,
-        filled: set[str] | None = None,
     ) -> None:
         self._spark = spark
         self._root = root.rstrip("/")
         self._txn_app_id = txn_app_id
         self._batch_number = batch_number
-        # Names of tables that were found not to be empty: to ask again takes a query for each table of each batch.
-        self._filled = set() if filled is None else filled
 
     def path(self, table: Table) -> str:
         """Where the table is."""
@@ -136,24 +136,15 @@ class Store:
         """The table as it is now."""
         return self._spark.read.format("delta").load(self.path(table))
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Around all writes of a batch: MERGE takes its transaction id from the session alone.
-
-        It has one of its own, because a batch may both append to a table and change it.
-        """
-        txn = {"txnAppId": _of_changes(self._txn_app_id), "txnVersion": str(self._batch_number)}
-        with self.settings({f"spark.databricks.delta.write.{name}": value for name, value in txn.items()}):
-            yield
-
     def rows_of(self, table: Table, keys: DataFrame, within: Range | None = None) -> DataFrame:
         """The rows of the table that have one of a batch's keys, which lie in this range."""
-        candidates = self.read(table).where(within.holds()) if within else self.read(table)
-        return candidates.join(F.broadcast(keys.distinct()), keys.columns, "left_semi")
+        return _having(self._candidates(table, within), keys)
 
     def append(self, table: Table, rows: DataFrame) -> None:
         """Add rows, once per batch number."""
-        append_once(rows.select(*table.columns), self.path(table), self._txn_app_id, self._batch_number)
+        commit = self._commit(table)
+        if not commit.is_made:
+            commit.make(rows.select(*table.columns))
 
     def fold(
         self,
@@ -165,59 +156,49 @@ class Store:
     ) -> DataFrame:
         """Put in the place of the rows that have one of the `keys` what `rows` makes of them and the new ones.
 
-        Rows that were not there are appended, and only the others are merged. So a file holds rows that came together,
-        and a MERGE rewrites the files of what changed: mixed by one, they would all be rewritten by the next. The MERGE
-        comes first: it may fail because of others who write, and then nothing was done that Delta would not do again.
+        Rows that were not there are written to files of their own, and a file with a row that changed is written anew.
+        So a file holds rows that came together: mixed by one batch, they would all be written anew by the next.
         Returns the rows of these keys as they are now.
         """
-        if self._is_empty(table):
-            self.append(table, rows(new))
+        commit = self._commit(table)
+        if commit.is_made:
+            return self.rows_of(table, keys, within)
+        if commit.is_first:
+            commit.make(rows(new).select(*table.columns))
             return self.read(table)
-        before = version(self._spark, self.path(table))
-        known = self.rows_of(table, keys, within).select(*new.columns, F.lit(True).alias(IS_KNOWN))
+        merged = tuple(name for name in new.columns if name not in table.key)
+        known = F.struct(F.col("_metadata.file_name").alias("file"), *merged).alias(KNOWN)
+        rows_known = _having(self._candidates(table, within).select(*new.columns, known), keys)
         # Not persisted: what Spark keeps of a table it reads anew after each write to it.
-        folded = rows(known.unionByName(new.withColumn(IS_KNOWN, F.lit(False)))).localCheckpoint(
-            eager=False, storageLevel=StorageLevel.DISK_ONLY
+        folded = (
+            rows(rows_known.unionByName(new, allowMissingColumns=True))
+            .select(*table.columns, *_news(merged))
+            .localCheckpoint(eager=False, storageLevel=StorageLevel.DISK_ONLY)
         )
-        is_known = F.col(IS_KNOWN)
-        [(added, changed)] = folded.agg(F.count_if(~is_known), F.count_if(is_known)).collect()
-        rows_added = folded.where(~is_known).select(*table.columns)
+        [(added, changed, names)] = folded.agg(
+            F.count_if(IS_NEW), F.count(CHANGES_FILE), F.collect_set(CHANGES_FILE)
+        ).collect()
+        parts, files = [], commit.files(names) if names else []
         if changed:
-            rows_changed = folded.where(is_known).select(*table.columns)
-            self._update(table, F.broadcast(rows_changed) if changed <= FEW_ROWS else rows_changed, within)
-            if self._is_disturbed(table, before):
-                # A row that was too old to be kept, and is no longer: it was deleted before it could be changed.
-                here = self.rows_of(table, keys, within).select(*table.key)
-                gone = rows_changed.join(here, list(table.key), "left_anti").select(*table.columns).localCheckpoint()
-                rows_added, added = rows_added.unionByName(gone), True
+            row = F.struct(*table.columns)
+            rows_changed = folded.where(F.col(CHANGES_FILE).isNotNull()).select(*table.key, row.alias("changed"))
+            if changed <= FEW_ROWS:
+                rows_changed = F.broadcast(rows_changed)
+            whole = commit.read(files).join(rows_changed, list(table.key), "left")
+            parts.append(whole.select(F.coalesce("changed", row).alias("row")).select("row.*"))
         if added:
-            self.append(table, rows_added)
+            parts.append(folded.where(IS_NEW).select(*table.columns))
+        if parts:
+            # What was one file stays one.
+            with self.settings({"spark.sql.files.openCostInBytes": ONE_FILE_A_TASK}):
+                commit.make(reduce(DataFrame.unionByName, parts), instead_of=files)
         return folded
 
-    def _is_disturbed(self, table: Table, before: int) -> bool:
-        """Whether others have written to the table, beside our one MERGE."""
-        merged = transactions(self._spark, self.path(table)).get(_of_changes(self._txn_app_id))
-        return version(self._spark, self.path(table)) > before + (merged == self._batch_number)
+    def _commit(self, table: Table) -> Commit:
+        return Commit(self._spark, self.path(table), self._txn_app_id, self._batch_number)
 
-    def _is_empty(self, table: Table) -> bool:
-        if table.name not in self._filled:
-            [detail] = DeltaTable.forPath(self._spark, self.path(table)).detail().collect()
-            if int(detail.numFiles) == 0:
-                return True
-            self._filled.add(table.name)
-        return False
-
-    def _update(self, table: Table, rows: DataFrame, within: Range | None) -> None:
-        """Replace the rows of the same key where something else is different. What was one file stays one."""
-        is_matched = _is_same(table.key) & within.holds("old.") if within else _is_same(table.key)
-        with self.settings({"spark.sql.files.openCostInBytes": ONE_FILE_A_TASK}):
-            (
-                DeltaTable.forPath(self._spark, self.path(table))
-                .alias("old")
-                .merge(rows.alias("new"), is_matched)
-                .whenMatchedUpdateAll(condition=~_is_same(table.columns))
-                .execute()
-            )
+    def _candidates(self, table: Table, within: Range | None) -> DataFrame:
+        return self.read(table).where(within.holds()) if within else self.read(table)
 
     @contextmanager
     def settings(self, settings: Mapping[str, str]) -> Iterator[None]:
@@ -231,10 +212,13 @@ class Store:
                 self._spark.conf.unset(name)
 
 
+def _having(rows: DataFrame, keys: DataFrame) -> DataFrame:
+    return rows.join(F.broadcast(keys.distinct()), keys.columns, "left_semi")
+
+
 @cache
-def _is_same(names: tuple[str, ...]) -> Column:
-    return reduce(and_, (F.col(f"old.{name}").eqNullSafe(F.col(f"new.{name}")) for name in names))
-
-
-def _of_changes(txn_app_id: str) -> str:
-    return f"{txn_app_id}-changes"
+def _news(merged: tuple[str, ...]) -> list[Column]:
+    """Of a row that was merged of what is known and what is new: whether it is new, and which file it changes."""
+    known = F.col(KNOWN)
+    is_same = reduce(and_, (known[name].eqNullSafe(F.col(name)) for name in merged))
+    return [known.isNull().alias(IS_NEW), F.when(~is_same, known["file"]).alias(CHANGES_FILE)]

@@ -1,17 +1,16 @@
 """Who is second to write to a table looks again, and nothing is lost (R54, R50)."""
 
-import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from delta.tables import DeltaTable
 from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame, SparkSession
 
-from lineproof.streaming.conflicts import again_on_conflict, is_conflict
-from lineproof.streaming.lattice import LATEST, UNION, folded
+from lineproof.streaming.commit import Commit, File
+from lineproof.streaming.conflicts import Conflict, again_on_conflict, is_conflict
+from lineproof.streaming.lattice import LATEST, UNION, Rule, folded
 from lineproof.streaming.store import Store, Table
 
 THINGS = Table(
@@ -21,50 +20,40 @@ THINGS = Table(
     cluster_by=("name",),
     schema=("name STRING NOT NULL", "size INT", "tags ARRAY<STRING>"),
 )
-SLEEP = "coalesce(java_method('java.lang.Thread', 'sleep', 4000L + length(name)), '') = ''"
+RULES: dict[str, Rule] = {"size": LATEST, "tags": UNION}
 
 
-class Struck(Store):
-    """Something happens to the table while rows are merged into it, the first time."""
+class Struck(Commit):
+    """Something happens to the table before the commit is made for the first time."""
 
-    strike: Callable[[], None]
+    strike: Callable[[], object]
     tries = 0
-    is_amid = False
 
-    def _update(self, table: Table, rows: DataFrame, within: Any) -> None:
-        self.tries += 1
-        if self.tries > 1:
-            super()._update(table, rows, within)
-        elif self.is_amid:
-            other = threading.Timer(1.5, self.strike)
-            other.start()
-            try:
-                super()._update(table, rows.where(SLEEP), within)
-            finally:
-                other.join()
-        else:
-            self.strike()
-            super()._update(table, rows, within)
+    def make(self, rows: DataFrame, instead_of: Sequence[File] = ()) -> None:
+        Struck.tries += 1
+        if Struck.tries == 1:
+            Struck.strike()
+        super().make(rows, instead_of)
 
 
 @pytest.fixture
-def struck(spark: SparkSession, tmp_path: Path) -> Struck:
+def store(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """A table of two files; the next batch changes `a`, and has `c` anew."""
     Store(spark, str(tmp_path)).create(THINGS)
     for number, name in enumerate(("a", "b")):
         fold(spark, Store(spark, str(tmp_path), "tests", number), [(name, 1, ["old"])])
-    return Struck(spark, str(tmp_path), "tests", 2)
+    monkeypatch.setattr("lineproof.streaming.store.Commit", Struck)
+    monkeypatch.setattr(Struck, "tries", 0)
+    return Store(spark, str(tmp_path), "tests", 2)
 
 
 def fold(spark: SparkSession, store: Store, rows: list[tuple[str, int, list[str]]]) -> None:
     new = spark.createDataFrame(rows, THINGS.struct)
-    with store.transaction():
-        store.fold(
-            THINGS,
-            new.select("name"),
-            new,
-            lambda one: folded(one, ["name"], {"size": LATEST, "tags": UNION}),
-        )
+
+    def act(one: DataFrame) -> DataFrame:
+        return store.fold(THINGS, one.select("name"), one, lambda rows: folded(rows, ["name"], RULES))
+
+    again_on_conflict(act)(new)
 
 
 def found(store: Store) -> dict[str, tuple[int, list[str]]]:
@@ -75,27 +64,41 @@ WHOLE = {"a": (2, ["new", "old"]), "b": (1, ["old"]), "c": (2, ["new"])}
 CHANGE = [("a", 2, ["new"]), ("c", 2, ["new"])]
 
 
-def test_a_merge_that_meets_a_compaction_is_done_again(spark: SparkSession, struck: Struck) -> None:
+def test_a_batch_that_meets_a_compaction_is_done_again(
+    spark: SparkSession, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     beside = spark.newSession()
-    struck.is_amid = True
-    struck.strike = lambda: beside.sql(f"OPTIMIZE delta.`{struck.path(THINGS)}`").collect()  # type: ignore[assignment]
-
-    def change(store: Store) -> None:
-        fold(spark, store, CHANGE)
-
-    again_on_conflict(change)(struck)
-    assert found(struck) == WHOLE
-    assert struck.tries == 2, "there was a conflict"
+    optimize = f"OPTIMIZE delta.`{store.path(THINGS)}`"
+    monkeypatch.setattr(Struck, "strike", lambda: beside.sql(optimize).collect(), raising=False)
+    fold(spark, store, CHANGE)
+    assert found(store) == WHOLE
+    assert Struck.tries == 2, "there was a conflict"
 
 
-def test_a_row_deleted_just_before_it_would_have_changed_is_there_whole(spark: SparkSession, struck: Struck) -> None:
-    """It was too old; with what the batch has of it, it no longer is."""
+def test_a_row_deleted_just_before_it_would_have_changed_is_there_anew(
+    spark: SparkSession, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it would be if it had been deleted before the batch began."""
     beside = spark.newSession()
-    struck.strike = lambda: DeltaTable.forPath(beside, struck.path(THINGS)).delete("name = 'a'")
-    fold(spark, struck, CHANGE)
-    assert found(struck) == WHOLE
-    fold(spark, Store(spark, str(Path(struck.path(THINGS)).parent), "tests", 2), CHANGE)
-    assert found(struck) == WHOLE, "repeated, as after a crash"
+    delete = DeltaTable.forPath(beside, store.path(THINGS)).delete
+    monkeypatch.setattr(Struck, "strike", lambda: delete("name = 'a'"), raising=False)
+    fold(spark, store, CHANGE)
+    anew = {**WHOLE, "a": (2, ["new"])}
+    assert found(store) == anew
+    assert Struck.tries == 2, "there was a conflict"
+    fold(spark, store, CHANGE)
+    assert found(store) == anew, "repeated, as after a crash"
+
+
+def test_a_file_that_is_gone_when_the_commit_looks_for_it_is_a_conflict(spark: SparkSession, store: Store) -> None:
+    """The rows were read just after a compaction, and the transaction had begun before it."""
+    early = Commit(spark, store.path(THINGS), "tests", 2)
+    spark.sql(f"OPTIMIZE delta.`{store.path(THINGS)}`").collect()
+    [name] = [Path(file).name for file in store.read(THINGS).inputFiles()]
+    with pytest.raises(Conflict, match="1 of the files"):
+        early.files([name])
+    [file] = Commit(spark, store.path(THINGS), "tests", 2).files([name])
+    assert file.path() == name
 
 
 def test_other_failures_are_not_tried_again() -> None:

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
 from delta.tables import DeltaTable
@@ -10,9 +9,9 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+from lineproof.streaming.commit import Commit
 from lineproof.streaming.definition import Definition
 from lineproof.streaming.lattice import LATEST, folded
-from lineproof.streaming.snapshot import append_once
 from lineproof.streaming.store import Store, Table
 
 OLDER = Table(
@@ -94,17 +93,13 @@ def test_who_is_overtaken_with_the_same_batch_does_not_write_it_again(spark: Spa
     path = str(tmp_path / "things")
     rows = thing(spark, "a")
 
-    class Overtaken:
-        def __init__(self) -> None:
-            self.sparkSession = spark
-
-        @property
-        def _jdf(self) -> Any:
-            append_once(rows, path, "tests", 0)
-            return rows._jdf
-
+    slow, fast = (Commit(spark, path, "tests", 0) for _ in range(2))
+    assert not slow.is_made
+    assert not fast.is_made
+    fast.make(rows)
     with pytest.raises((PySparkException, Py4JJavaError), match="DELTA_CONCURRENT_TRANSACTION"):
-        append_once(cast(DataFrame, Overtaken()), path, "tests", 0)
+        slow.make(rows)
+    assert Commit(spark, path, "tests", 0).is_made
     assert spark.read.format("delta").load(path).count() == 1
 
 
@@ -116,8 +111,7 @@ def test_only_the_files_of_rows_that_changed_are_rewritten(spark: SparkSession, 
     def fold(number: int, sizes: dict[str, int]) -> set[str]:
         new = spark.createDataFrame([(name, size, None) for name, size in sizes.items()], OLDER.struct)
         store = Store(spark, str(tmp_path), "tests", number)
-        with store.transaction():
-            store.fold(OLDER, new.select("name"), new, lambda rows: folded(rows, ["name"], LARGEST))
+        store.fold(OLDER, new.select("name"), new, lambda rows: folded(rows, ["name"], LARGEST))
         return set(store.read(OLDER).inputFiles())
 
     Store(spark, str(tmp_path)).create(OLDER)
