@@ -49,6 +49,9 @@ THIS_MACHINE = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "4",
+    # As large as a batch, which then has as many tasks as there are cores. With 128 MB there were more, and some cores
+    # waited for the last of them.
+    "spark.sql.files.maxPartitionBytes": "512m",
     # A table's log is small here: one task reads it faster than fifty.
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.sql.streaming.metricsEnabled": "false",

@@ -29,7 +29,7 @@ CONSTRAINT = "delta.constraints."
 IS_NEW, CHANGES_FILE = "is_new", "changes_file"
 """Whether a folded row was not there before; and the file whose row it is to replace, if it is another one now."""
 
-ONE_FILE_A_TASK = "128m"
+ONE_FILE_A_TASK = {"spark.sql.files.openCostInBytes": "512m"}
 """What Spark reckons to open a file costs: as much as a task is to read."""
 
 
@@ -190,7 +190,7 @@ class Store:
             parts.append(folded.where(IS_NEW).select(*table.columns))
         if parts:
             # What was one file stays one.
-            with self.settings({"spark.sql.files.openCostInBytes": ONE_FILE_A_TASK}):
+            with self.settings(ONE_FILE_A_TASK):
                 commit.make(reduce(DataFrame.unionByName, parts), instead_of=files)
         return folded
 
