@@ -178,14 +178,11 @@ class Store:
         [(added, changed, names)] = folded.agg(
             F.count_if(IS_NEW), F.count(CHANGES_FILE), F.collect_set(CHANGES_FILE)
         ).collect()
-        parts, files = [], commit.files(names) if names else []
+        files = commit.files(names) if names else []
+        parts = []
         if changed:
-            row = F.struct(*table.columns)
-            rows_changed = folded.where(F.col(CHANGES_FILE).isNotNull()).select(*table.key, row.alias("changed"))
-            if changed <= FEW_ROWS:
-                rows_changed = F.broadcast(rows_changed)
-            whole = commit.read(files).join(rows_changed, list(table.key), "left")
-            parts.append(whole.select(F.coalesce("changed", row).alias("row")).select("row.*"))
+            others = folded.where(F.col(CHANGES_FILE).isNotNull())
+            parts.append(_replacing(table, commit.read(files), others, are_few=changed <= FEW_ROWS))
         if added:
             parts.append(folded.where(IS_NEW).select(*table.columns))
         if parts:
@@ -214,6 +211,14 @@ class Store:
 
 def _having(rows: DataFrame, keys: DataFrame) -> DataFrame:
     return rows.join(F.broadcast(keys.distinct()), keys.columns, "left_semi")
+
+
+def _replacing(table: Table, rows: DataFrame, others: DataFrame, *, are_few: bool) -> DataFrame:
+    """The rows, but of those that have the key of another, the other."""
+    row = F.struct(*table.columns)
+    by_key = others.select(*table.key, row.alias("other"))
+    both = rows.join(F.broadcast(by_key) if are_few else by_key, list(table.key), "left")
+    return both.select(F.coalesce("other", row).alias("row")).select("row.*")
 
 
 @cache

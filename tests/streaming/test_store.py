@@ -8,11 +8,12 @@ from delta.tables import DeltaTable
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from lineproof.streaming.commit import Commit
 from lineproof.streaming.definition import Definition
 from lineproof.streaming.lattice import LATEST, folded
-from lineproof.streaming.store import Store, Table
+from lineproof.streaming.store import FEW_ROWS, Store, Table
 
 OLDER = Table(
     name="things",
@@ -107,12 +108,14 @@ def thing(spark: SparkSession, name: str) -> DataFrame:
     return spark.sql(f"SELECT '{name}' AS name, 1 AS size, CAST(NULL AS ARRAY<STRUCT<name: STRING>>) AS parts")
 
 
-def test_only_the_files_of_rows_that_changed_are_rewritten(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("few", [FEW_ROWS, 0])
+def test_only_the_files_of_rows_that_changed_are_rewritten(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    monkeypatch.setattr("lineproof.streaming.store.FEW_ROWS", few)
+
     def fold(number: int, sizes: dict[str, int]) -> set[str]:
-        new = spark.createDataFrame([(name, size, None) for name, size in sizes.items()], OLDER.struct)
-        store = Store(spark, str(tmp_path), "tests", number)
-        store.fold(OLDER, new.select("name"), new, lambda rows: folded(rows, ["name"], LARGEST))
-        return set(store.read(OLDER).inputFiles())
+        return set(folded_in(spark, tmp_path, number, sizes).inputFiles())
 
     Store(spark, str(tmp_path)).create(OLDER)
     first = fold(0, {"a": 1, "b": 1})
@@ -124,3 +127,19 @@ def test_only_the_files_of_rows_that_changed_are_rewritten(spark: SparkSession, 
     assert fold(2, {"a": 9, "f": 9}) == third, "a batch that was written before is not written again"
     sizes = {row.name: row.size for row in Store(spark, str(tmp_path)).read(OLDER).collect()}
     assert sizes == {"a": 2, "b": 1, "c": 1, "d": 1, "e": 1}
+
+
+def test_what_was_one_file_stays_one(spark: SparkSession, tmp_path: Path) -> None:
+    Store(spark, str(tmp_path)).create(OLDER)
+    for number, name in enumerate("abc"):
+        folded_in(spark, tmp_path, number, {name: 1})
+    rows = folded_in(spark, tmp_path, 3, {"a": 2, "b": 2})
+    assert len({row.file for row in rows.select(F.col("_metadata.file_name").alias("file")).collect()}) == 3
+
+
+def folded_in(spark: SparkSession, root: Path, number: int, sizes: dict[str, int]) -> DataFrame:
+    """The table after a batch."""
+    new = spark.createDataFrame([(name, size, None) for name, size in sizes.items()], OLDER.struct)
+    store = Store(spark, str(root), "tests", number)
+    store.fold(OLDER, new.select("name"), new, lambda rows: folded(rows, ["name"], LARGEST))
+    return store.read(OLDER)
