@@ -38,7 +38,7 @@ class Commit:
 
     @property
     def is_first(self) -> bool:
-        """Whether the table has no file yet."""
+        """Whether the table has no file."""
         known = self._snapshot.numOfFilesIfKnown()
         return int(known.get() if known.isDefined() else self._snapshot.numOfFiles()) == 0
 

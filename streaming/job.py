@@ -66,7 +66,7 @@ DERIVED = (*CURATED, *GRAPH)
 """The modules of all tables that are made of the archive."""
 
 WRITERS = 3
-"""Tables made or written at a time: most of a small MERGE is the driver's, and waits."""
+"""Tables made or written at a time: most of a small fold is the driver's, and waits."""
 
 MAX_BATCH_BYTES = "512m"
 """Of files, in one batch of curate or graph: about a million events. What a fold keeps has to fit into memory."""
