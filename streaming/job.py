@@ -41,6 +41,7 @@ from lineproof.streaming.graph import GraphBatch, graph_batch_of
 from lineproof.streaming.migrations import migrate
 from lineproof.streaming.position import IngestPosition
 from lineproof.streaming.published import Target, published
+from lineproof.streaming.session import MAX_BATCH_BYTES
 from lineproof.streaming.snapshot import transactions
 from lineproof.streaming.store import Store, Table
 from lineproof.streaming.tables import (
@@ -67,9 +68,6 @@ DERIVED = (*CURATED, *GRAPH)
 
 WRITERS = 3
 """Tables made or written at a time: most of a small fold is the driver's, and waits."""
-
-MAX_BATCH_BYTES = "512m"
-"""Of files, in one batch of curate or graph: about a million events. What a fold keeps has to fit into memory."""
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -8,6 +8,9 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+MAX_BATCH_BYTES = "512m"
+"""Of files, in one batch of curate or graph: about a million events. What a fold keeps has to fit into memory."""
+
 ALWAYS = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
@@ -51,7 +54,7 @@ THIS_MACHINE = {
     "spark.sql.shuffle.partitions": "4",
     # As large as a batch, which then has as many tasks as there are cores. With 128 MB there were more, and some cores
     # waited for the last of them.
-    "spark.sql.files.maxPartitionBytes": "512m",
+    "spark.sql.files.maxPartitionBytes": MAX_BATCH_BYTES,
     # A table's log is small here: one task reads it faster than fifty.
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.sql.streaming.metricsEnabled": "false",

@@ -16,6 +16,7 @@ from pyspark.sql.types import StructType
 from lineproof.streaming.commit import Commit
 from lineproof.streaming.formats import current_format
 from lineproof.streaming.lattice import KNOWN
+from lineproof.streaming.session import MAX_BATCH_BYTES
 
 COMMITS_A_CHECKPOINT = "50"
 """Of a table's log. With Delta's ten, every tenth small batch took half as long again."""
@@ -29,7 +30,7 @@ CONSTRAINT = "delta.constraints."
 IS_NEW, CHANGES_FILE = "is_new", "changes_file"
 """Whether a folded row was not there before; and the file whose row it is to replace, if it is another one now."""
 
-ONE_FILE_A_TASK = {"spark.sql.files.openCostInBytes": "512m"}
+ONE_FILE_A_TASK = {"spark.sql.files.openCostInBytes": MAX_BATCH_BYTES}
 """What Spark reckons to open a file costs: as much as a task is to read."""
 
 
