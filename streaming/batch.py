@@ -5,10 +5,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 
-from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
+from lineproof.streaming.session import kept_at
 from lineproof.streaming.store import Range, event_time_between
 
 
@@ -48,8 +48,7 @@ class Batch:
 @contextmanager
 def batch_of(facts: DataFrame, archived: DataFrame) -> Iterator[Batch]:
     """Find the facts once, and look at their number, their range of times, and the offsets they cover."""
-    # On disk, which is as fast as memory while the system caches it, and leaves the heap to the folds.
-    known = facts.persist(StorageLevel.DISK_ONLY)
+    known = facts.persist(kept_at(facts.sparkSession))
     try:
         ends = _ends(known)
         yield Batch(

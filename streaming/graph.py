@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from lineproof.streaming.session import kept_at
 from lineproof.streaming.sightings import sightings
 from lineproof.streaming.store import Range
 
@@ -32,7 +32,7 @@ def graph_batch_of(added: DataFrame) -> Iterator[GraphBatch]:
 
     They are opened in the batch, and not in the table: rows that say they are old may have been deleted there.
     """
-    events = added.drop("event").persist(StorageLevel.DISK_ONLY)
+    events = added.drop("event").persist(kept_at(added.sparkSession))
     try:
         [(count, first, last)] = events.agg(F.count("*"), F.min("run_id"), F.max("run_id")).collect()
         # Not persisted: curate writes to the table meanwhile, and what Spark keeps of a table it reads anew then.

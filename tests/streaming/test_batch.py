@@ -1,8 +1,10 @@
 """A batch is what the stream brought, no more and no less."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pyspark import StorageLevel
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
@@ -28,3 +30,21 @@ def test_records_in_between_belong_to_another_batch(
         assert sorted(row.offset for row in batch.facts.collect()) == list(offsets)
         assert (batch.usable, batch.unusable) == (len(set(offsets) - {3}), len({3} & set(offsets)))
     assert {str(row.day) for row in arrived.collect()} == {"2026-01-31"}
+
+
+def test_what_a_batch_keeps_lies_beside_the_heap_and_is_given_back(spark: SparkSession) -> None:
+    """What a session in which nobody has set memory aside does instead, the cluster test sees."""
+
+    def kept() -> dict[int, tuple[int, int]]:
+        """What Spark keeps by now: bytes in memory and on disk."""
+        context: Any = spark.sparkContext._jsc.sc()
+        return {one.id(): (one.memSize(), one.diskSize()) for one in context.getRDDStorageInfo()}
+
+    before = kept()
+    arrived = archive.archive(records(spark, [payload()]))
+    with batch_of(facts(arrived, {}), arrived) as batch:
+        assert batch.facts.storageLevel == StorageLevel.OFF_HEAP
+        [(kept_as, (in_memory, on_disk))] = [one for one in kept().items() if one[0] not in before]
+        assert in_memory > 0
+        assert on_disk == 0
+    assert kept_as not in kept()
