@@ -119,6 +119,8 @@ def _with_facts(records: DataFrame) -> DataFrame:
     run_facets = event["run"]["facets"]
     found = parsed.withColumns(
         {
+            "has_wrong_type": event["wrong_type"].isNotNull(),
+            "time": event["eventTime"],
             "kind": _kind(event),
             "event_type": F.when(event["run"].isNotNull(), event["eventType"]),
             "event_time": _instant(event["eventTime"]),
@@ -196,11 +198,11 @@ def _step(bracket: Column) -> Column:
 
 
 def _not_an_event() -> Column:
-    event, kind = F.col("event"), F.col("kind")
-    time = event["eventTime"]
+    """Of the facts alone: the parsed event, with the texts of its facets, is not carried on to here."""
+    kind, time = F.col("kind"), F.col("time")
     needs_job = kind.isin("RUN", "JOB")
     return (
-        F.when(event["wrong_type"].isNotNull(), Reason.BAD_SHAPE.value)
+        F.when(F.col("has_wrong_type"), Reason.BAD_SHAPE.value)
         .when(kind.isNull(), Reason.NOT_AN_EVENT.value)
         .when(_is_blank(time), Reason.MISSING_EVENT_TIME.value)
         .when(F.col("event_time").isNull() & time.rlike(_LOCAL_TIME + "$"), Reason.EVENT_TIME_WITHOUT_ZONE.value)
@@ -209,8 +211,8 @@ def _not_an_event() -> Column:
         .when(_is_blank(F.col("producer")), Reason.MISSING_PRODUCER.value)
         .when(_is_blank(F.col("schema_url")), Reason.MISSING_SCHEMA_URL.value)
         .when((kind == "RUN") & ~F.coalesce(F.col("run_id").rlike(_UUID), F.lit(False)), Reason.BAD_RUN_ID.value)
-        .when(needs_job & _is_nameless(event["job"]), Reason.MISSING_JOB.value)
-        .when((kind == "DATASET") & _is_nameless(event["dataset"]), Reason.MISSING_DATASET.value)
+        .when(needs_job & _is_nameless("job"), Reason.MISSING_JOB.value)
+        .when((kind == "DATASET") & _is_nameless("dataset"), Reason.MISSING_DATASET.value)
         .when(_has_nameless(F.col("inputs")) | _has_nameless(F.col("outputs")), Reason.MISSING_DATASET.value)
         .when(_has_no_count(), Reason.BAD_COUNT.value)
     )
@@ -387,8 +389,8 @@ def _is_blank(text: Column) -> Column:
     return F.coalesce(text == "", F.lit(True))
 
 
-def _is_nameless(thing: Column) -> Column:
-    return _is_blank(thing["namespace"]) | _is_blank(thing["name"])
+def _is_nameless(thing: str) -> Column:
+    return _is_blank(F.col(f"{thing}_namespace")) | _is_blank(F.col(f"{thing}_name"))
 
 
 def _has_nameless(things: Column) -> Column:
