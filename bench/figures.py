@@ -1,6 +1,6 @@
 """What a benchmark gives: a value, and what it is to reach."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,11 @@ class Figure:
 def rate(benchmark: str, records: int, seconds: float) -> Figure:
     """So many records in so many seconds."""
     return Figure(benchmark, records / seconds, "records/s")
+
+
+def of(figure: Figure, other: Figure) -> Figure:
+    """A figure that is reported as a share of another's."""
+    return replace(figure, share=figure.value / other.value)
 
 
 def at_least(limit: float, figure: Figure, other: Figure) -> Figure:

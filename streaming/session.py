@@ -13,9 +13,14 @@ from pyspark.sql import SparkSession
 MAX_BATCH_BYTES = "512m"
 """Of files, in one batch of curate or graph: about a million events. What a fold keeps has to fit into memory."""
 
-ALWAYS = {
+DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+}
+"""Without which Spark knows no Delta tables."""
+
+ALWAYS = {
+    **DELTA,
     "spark.sql.session.timeZone": "UTC",
     # Each query has a pool of its own: ingest's small tasks need not wait until a large batch of another is through.
     "spark.scheduler.mode": "FAIR",
