@@ -32,7 +32,7 @@ from lineproof.services import Service, refuse_if_running
 from lineproof.settings import Settings
 from lineproof.sql import Tables
 from lineproof.streaming.job import AVAILABLE_NOW
-from lineproof.streaming.job import Progress as BatchProgress
+from lineproof.streaming.work import Progress as BatchProgress
 
 TO_TRY = (
     "SELECT job_name, count(*) AS runs, round(avg(duration_ms)) AS mean_ms FROM runs GROUP BY 1 ORDER BY 1",

@@ -17,7 +17,8 @@ from lineproof.kafka import Kafka, client_options, registry_of, spark_options
 from lineproof.maintenance_watch import MaintenanceWatch
 from lineproof.schemas.avro import newest
 from lineproof.settings import Settings
-from lineproof.streaming import job
+from lineproof.streaming import work
+from lineproof.streaming.job import AVAILABLE_NOW, JobConfig
 from lineproof.streaming.published import SCHEMAS, Target
 from lineproof.streaming.session import session, was_submitted
 from lineproof.streaming.topic import Topic
@@ -57,7 +58,7 @@ def run_job(
     settings: Settings,
     *,
     create_topics: bool,
-    report: Callable[[job.Progress], None],
+    report: Callable[[work.Progress], None],
     started: Callable[[], None] = lambda: None,
     recovery: Recovery = NO_RECOVERY,
 ) -> bool:
@@ -70,13 +71,13 @@ def run_job(
     stop.listen()
     try:
         with beside(spark, settings, report, started) as (reported, ready):
-            job.run(spark, config, lambda: topic_now(settings), reported, stop, ready)
+            work.run(spark, config, lambda: topic_now(settings), reported, stop, ready)
     finally:
         spark.stop()
     return not stop()
 
 
-Report = Callable[[job.Progress], None]
+Report = Callable[[work.Progress], None]
 
 
 @contextmanager
@@ -87,7 +88,7 @@ def beside(
     with ExitStack() as stack:
         watches = [stack.enter_context(watch) for watch in watches_of(spark, settings)]
 
-        def reported(batch: job.Progress) -> None:
+        def reported(batch: work.Progress) -> None:
             for watch in watches:
                 watch.count(batch)
             report(batch)
@@ -102,7 +103,7 @@ def beside(
 
 def watches_of(spark: SparkSession, settings: Settings) -> Iterator[Watch]:
     """Suites and maintenance, as often as the settings say; none beside a job that ends when it has caught up."""
-    if settings.trigger == job.AVAILABLE_NOW:
+    if settings.trigger == AVAILABLE_NOW:
         return
     if settings.quality_trigger:
         from lineproof.quality_watch import QualityWatch  # needs Great Expectations, which not everyone has
@@ -124,7 +125,7 @@ def session_of(settings: Settings) -> SparkSession:
         return session(options, jars.spark_jars(), log_options(log))
 
 
-def job_config(settings: Settings, recovery: Recovery = NO_RECOVERY) -> job.JobConfig:
+def job_config(settings: Settings, recovery: Recovery = NO_RECOVERY) -> JobConfig:
     """What the job has to know of the settings, and of the schema registry if there is one."""
     registry = registry_of(settings)
 
@@ -132,7 +133,7 @@ def job_config(settings: Settings, recovery: Recovery = NO_RECOVERY) -> job.JobC
         schema = newest(schema_name)
         return Target(topic, schema.header(registry.id_of(topic, schema) if registry else None))
 
-    return job.JobConfig(
+    return JobConfig(
         kafka=spark_options(client_options(settings)),
         topic=settings.topics.events,
         dead_letter_topic=settings.topics.dead_letters,

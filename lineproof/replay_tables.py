@@ -11,9 +11,9 @@ from lineproof.replay_plan import Plan, load_plan, make_plan
 from lineproof.schemas.errors import LineproofError
 from lineproof.selection import Selection
 from lineproof.settings import Settings
-from lineproof.streaming.job import Progress
 from lineproof.streaming.rebuild import rebuild, rebuild_config
 from lineproof.streaming.tables.archive import COORDINATES
+from lineproof.streaming.work import Progress
 
 KEPT_IN = ".replay"
 """Below the tables: the plan, and the checkpoints. Nobody who looks for tables sees it."""

@@ -15,7 +15,7 @@ from lineproof.broker import Broker
 from lineproof.jobrunner import NO_RECOVERY, Recovery, run_job
 from lineproof.schemas.errors import LineproofError
 from lineproof.settings import Settings
-from lineproof.streaming.job import Progress
+from lineproof.streaming.work import Progress
 
 
 class ServiceError(LineproofError):

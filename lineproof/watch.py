@@ -9,7 +9,7 @@ from types import TracebackType
 from pyspark.sql import SparkSession
 
 from lineproof.producers.sanitise import sanitise
-from lineproof.streaming.job import Progress
+from lineproof.streaming.work import Progress
 
 log = logging.getLogger(__name__)
 

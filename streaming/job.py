@@ -14,9 +14,7 @@ from functools import reduce
 from types import ModuleType
 from typing import TypeVar
 
-from py4j.protocol import Py4JError
 from pyspark import inheritable_thread_target
-from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
@@ -36,7 +34,6 @@ from lineproof.streaming.checkpoint import (
 )
 from lineproof.streaming.conflicts import again_on_conflict
 from lineproof.streaming.facts import facts
-from lineproof.streaming.failures import explain, is_data_loss
 from lineproof.streaming.graph import GraphBatch, graph_batch_of
 from lineproof.streaming.migrations import migrate
 from lineproof.streaming.position import IngestPosition
@@ -314,76 +311,6 @@ def side_by_side(spark: SparkSession, act: Callable[[T], R], ones: Sequence[T], 
     with ThreadPoolExecutor(writers) as pool:
         begun = [pool.submit(inheritable_thread_target(spark)(act), one) for one in ones]
     return [one.result() for one in begun]
-
-
-@dataclass(frozen=True)
-class Progress:
-    """One finished batch of one query."""
-
-    query: str
-    batch: int
-    rows: int
-    seconds: float
-
-
-def run(
-    spark: SparkSession,
-    config: JobConfig,
-    look: Callable[[], Topic],
-    report: Callable[[Progress], None],
-    is_stopping: Callable[[], bool],
-    started: Callable[[], None] = lambda: None,
-) -> None:
-    """Run the job until it has caught up (`available-now`), or until `is_stopping` says so.
-
-    `look` asks the broker for the topic. `started` is called once topic, checkpoint and tables have been found to
-    belong together.
-    """
-    job = Job(spark, config)
-    queries: list[StreamingQuery] = []
-    try:
-        job.prepare()
-        job.settle_topic(look(), config.accept_loss)
-        started()
-        if config.trigger == AVAILABLE_NOW:
-            for start in (job.start_ingest, job.start_curate, job.start_graph):
-                queries = [start()]
-                follow(queries, job.counted, report, is_stopping)
-        else:
-            queries = [job.start_ingest(), job.start_curate(), job.start_graph()]
-            follow(queries, job.counted, report, is_stopping)
-    except (PySparkException, Py4JError) as error:
-        if is_data_loss(str(error)):
-            job.settle_topic(look())
-        raise explain(str(error)) from error
-    finally:
-        for query in queries:
-            query.stop()
-
-
-def follow(
-    queries: list[StreamingQuery],
-    counted: dict[tuple[str, int], int],
-    report: Callable[[Progress], None],
-    is_stopping: Callable[[], bool],
-) -> None:
-    """Report their batches until one of them ends, or `is_stopping` says so."""
-    reported = {query.name: -1 for query in queries}
-    is_active = True
-    while is_active and not is_stopping():
-        is_active = not any(query.awaitTermination(1) for query in queries)
-        for query in queries:
-            for progress in query.recentProgress:
-                if progress.batchId > reported[query.name] and progress.numInputRows > 0:
-                    reported[query.name] = progress.batchId
-                    report(
-                        Progress(
-                            query=str(query.name),
-                            batch=progress.batchId,
-                            rows=counted.pop((str(query.name), progress.batchId), progress.numInputRows),
-                            seconds=progress.batchDuration / 1000,
-                        )
-                    )
 
 
 def _app_id(query_id: str) -> str:

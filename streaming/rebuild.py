@@ -8,7 +8,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from lineproof.streaming.failures import explain
-from lineproof.streaming.job import AVAILABLE_NOW, Job, JobConfig, Progress, follow
+from lineproof.streaming.job import AVAILABLE_NOW, Job, JobConfig
+from lineproof.streaming.work import Progress, follow
 
 
 def rebuild_config(archive_in: str, tables: str, checkpoints: str, schema_ids: Mapping[int, int]) -> JobConfig:

@@ -17,7 +17,7 @@ from lineproof.kafka import Kafka
 from lineproof.producers.emitter import Emitter
 from lineproof.schemas.envelope import MAX_RECORD_BYTES
 from lineproof.settings import Settings
-from lineproof.streaming import job
+from lineproof.streaming import work
 from lineproof.streaming.session import session
 from tests.integration.tools import SHORT_LIVED, SHORT_LIVED_JVM, RunJob
 from tests.transport import Memory
@@ -90,9 +90,9 @@ def settings(bootstrap_servers: str, tmp_path: Path) -> Settings:
 def run_job(spark: SparkSession) -> RunJob:
     """Runs the job on the shared session until it has caught up, and returns its batches."""
 
-    def run(settings: Settings, recovery: Recovery = NO_RECOVERY) -> list[job.Progress]:
-        batches: list[job.Progress] = []
-        job.run(spark, job_config(settings, recovery), lambda: topic_now(settings), batches.append, lambda: False)
+    def run(settings: Settings, recovery: Recovery = NO_RECOVERY) -> list[work.Progress]:
+        batches: list[work.Progress] = []
+        work.run(spark, job_config(settings, recovery), lambda: topic_now(settings), batches.append, lambda: False)
         return batches
 
     return run

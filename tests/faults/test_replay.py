@@ -16,7 +16,7 @@ from lineproof.replay_topic import replay_to_topic
 from lineproof.selection import Selection
 from lineproof.settings import Settings
 from lineproof.sql import Tables
-from lineproof.streaming.job import Progress
+from lineproof.streaming.work import Progress
 from tests.integration.tools import RunJob, publish, replayed, source_of
 
 pytestmark = pytest.mark.faults

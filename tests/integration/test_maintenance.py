@@ -15,7 +15,7 @@ from lineproof.kafka import Kafka
 from lineproof.maintenance_watch import maintenance_of
 from lineproof.settings import Settings
 from lineproof.sql import Tables
-from lineproof.streaming import job
+from lineproof.streaming import work
 from lineproof.streaming.maintenance import TASKS, Outcome
 from lineproof.streaming.readers import Readers
 from lineproof.streaming.store import Store
@@ -83,7 +83,7 @@ def running(spark: SparkSession, settings: Settings) -> Iterator[None]:
     def run() -> None:
         try:
             config = job_config(settings)
-            job.run(spark, config, lambda: topic_now(settings), lambda _: None, stop.is_set, started.set)
+            work.run(spark, config, lambda: topic_now(settings), lambda _: None, stop.is_set, started.set)
         except BaseException as error:
             failed.append(error)
         finally:

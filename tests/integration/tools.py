@@ -19,7 +19,8 @@ from lineproof.replay_topic import REPLAYED_FROM
 from lineproof.sample_noise import Sent, noise
 from lineproof.settings import Settings
 from lineproof.sql import Tables
-from lineproof.streaming.job import DERIVED, Progress
+from lineproof.streaming.job import DERIVED
+from lineproof.streaming.work import Progress
 
 # To compile queries takes longer than to run them over a test's little data.
 SHORT_LIVED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}

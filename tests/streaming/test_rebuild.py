@@ -9,9 +9,9 @@ from lineproof.diff import diff
 from lineproof.replay_tables import plan_tables, replay_to_tables, selected
 from lineproof.selection import Selection
 from lineproof.settings import Settings
-from lineproof.streaming.job import Progress
 from lineproof.streaming.store import Store
 from lineproof.streaming.tables import archive, jobs
+from lineproof.streaming.work import Progress
 
 
 def test_a_rebuild_equals_what_it_is_compared_with(spark: SparkSession, sound: Store, tmp_path: Path) -> None:
