@@ -45,16 +45,12 @@ def of(figure: Figure, other: Figure) -> Figure:
 
 def at_least(limit: float, figure: Figure, other: Figure) -> Figure:
     """A figure that is to be at least so much of another's."""
-    share = figure.value / other.value
-    goal = f"at least {limit} of {other.benchmark}"
-    return Figure(figure.benchmark, figure.value, figure.unit, goal, limit, share)
+    return replace(of(figure, other), goal=f"at least {limit} of {other.benchmark}", limit=limit)
 
 
 def at_most(limit: float, figure: Figure, other: Figure) -> Figure:
     """A figure that is to be at most so much of another's."""
-    share = figure.value / other.value
-    goal = f"at most {limit} of {other.benchmark}"
-    return Figure(figure.benchmark, figure.value, figure.unit, goal, limit, share, is_upper_limit=True)
+    return replace(of(figure, other), goal=f"at most {limit} of {other.benchmark}", limit=limit, is_upper_limit=True)
 
 
 def below(limit: float, benchmark: str, value: float, unit: str) -> Figure:

@@ -62,7 +62,7 @@ def plain(spark: SparkSession) -> SparkSession:
     """A session without our settings, as far as a session has a say in them: as whoever writes a copy has it."""
     session = spark.newSession()
     for name in {**ALWAYS, **THIS_MACHINE}.keys() - DELTA.keys():
-        if name.startswith("spark.hadoop."):
+        if name.startswith("spark.hadoop."):  # the dictionaries that we switch off
             session.conf.set(name.removeprefix("spark.hadoop."), "true")
         elif session.conf.isModifiable(name):
             session.conf.unset(name)
@@ -70,7 +70,7 @@ def plain(spark: SparkSession) -> SparkSession:
 
 
 def copy(world: World, config: JobConfig, spark: SparkSession) -> float:
-    """The floor: the topic, read as ingest reads it, into a Delta table as it is."""
+    """How long it takes to bring the topic, read as ingest reads it, into a Delta table as it is."""
     place = world.directory / "copy"
 
     def once(number: int) -> float:
