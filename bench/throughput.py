@@ -64,7 +64,7 @@ def plain(spark: SparkSession) -> SparkSession:
     for name in {**ALWAYS, **THIS_MACHINE}.keys() - DELTA.keys():
         if name.startswith("spark.hadoop."):  # the dictionaries that we switch off
             session.conf.set(name.removeprefix("spark.hadoop."), "true")
-        elif session.conf.isModifiable(name):
+        elif session.conf.isModifiable(name) or name.startswith("spark.databricks."):  # known once Delta is loaded
             session.conf.unset(name)
     return session
 

@@ -14,7 +14,7 @@ def test_has_none_of_our_settings_and_leaves_the_job_its_own(spark: SparkSession
     session = plain(spark)
     assert session.conf.get("spark.sql.shuffle.partitions") == "200"
     assert session.conf.get("spark.sql.parquet.outputTimestampType") == "INT96"
-    assert session.conf.get(LOG_TASKS, "Delta's own") == "Delta's own"
+    assert session.conf.get(LOG_TASKS, "50") == "50"
     assert session.conf.get(WRITTEN) == "true"
     assert spark.conf.get("spark.sql.shuffle.partitions") == "4"
     assert spark.conf.get(LOG_TASKS) == "1"
