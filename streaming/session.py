@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 
@@ -54,8 +55,20 @@ AVRO_LIMITS = "-Dorg.apache.avro.limits.bytes.maxLength=67108864 -Dorg.apache.av
 
 OFF_HEAP = "spark.memory.offHeap.enabled"
 
+OFF_HEAP_SIZE = "spark.memory.offHeap.size"
+
 MOST_OFF_HEAP = 4 << 30
 """A batch of a million events keeps 2.7 GB; what Spark sorts with is taken from here, too."""
+
+WITHOUT_OFF_HEAP = 4 << 30
+"""What the JVM takes: its heap, and a gigabyte for its code, its threads and the like."""
+
+GIVEN_BACK_FROM = str(1 << 20)
+"""Pieces of memory of this size, as Spark takes it, go back to the system when they are free. The C library would
+learn to keep them, and a process that had one large batch stayed 2.7 GB larger."""
+
+CONTAINER_LIMITS = ("memory.max", "memory/memory.limit_in_bytes")
+"""Where a container says how much memory it has, by the version of Linux's control groups."""
 
 THIS_MACHINE = {
     "spark.driver.memory": "3g",
@@ -83,10 +96,22 @@ THIS_MACHINE = {
     # What is kept or sent lies in the system's cache for seconds: to compress it takes longer than it saves.
     "spark.rdd.compress": "false",
     "spark.shuffle.compress": "false",
-    # Taken only while a batch needs it. What does not fit goes to disk.
-    OFF_HEAP: "true",
-    "spark.memory.offHeap.size": str(min(MOST_OFF_HEAP, psutil.virtual_memory().total // 4)),
 }
+
+
+def memory(control_groups: Path = Path("/sys/fs/cgroup")) -> int:
+    """The bytes of memory that this machine has, or the container that we are in."""
+    limits = [psutil.virtual_memory().total]
+    for name in CONTAINER_LIMITS:
+        with suppress(OSError, ValueError):  # there is no such file, or it says "max"
+            limits.append(int((control_groups / name).read_text()))
+    return min(limits)
+
+
+def off_heap(all_memory: int) -> dict[str, str]:
+    """Half of what the JVM leaves, for what a batch keeps. Taken only while it does; what does not fit goes to disk."""
+    size = min(MOST_OFF_HEAP, (all_memory - WITHOUT_OFF_HEAP) // 2)
+    return {OFF_HEAP: "true", OFF_HEAP_SIZE: str(size)} if size > 0 else {}
 
 
 def kept_at(spark: SparkSession) -> StorageLevel:
@@ -109,8 +134,9 @@ def session(options: Mapping[str, str], jars: Sequence[Path], java_options: Sequ
     if not was_submitted():
         master = settings.setdefault("spark.master", "local[*]")
         if master.startswith("local"):
-            settings = {**THIS_MACHINE, **settings}
+            settings = {**THIS_MACHINE, **off_heap(memory()), **settings}
             os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+            os.environ.setdefault("MALLOC_MMAP_THRESHOLD_", GIVEN_BACK_FROM)
         driver, executor = "spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"
         settings[driver] = " ".join([AVRO_LIMITS, *java_options, with_collector(settings.get(driver, ""))])
         settings[executor] = f"{AVRO_LIMITS} {settings.get(executor, '')}"

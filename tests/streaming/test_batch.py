@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from pyspark import StorageLevel
 from pyspark.sql import SparkSession
@@ -10,6 +11,7 @@ from pyspark.sql import functions as F
 
 from lineproof.streaming.batch import batch_of
 from lineproof.streaming.facts import facts
+from lineproof.streaming.session import kept_at
 from lineproof.streaming.store import Store
 from lineproof.streaming.tables import archive
 from tests.events import payload
@@ -48,3 +50,17 @@ def test_what_a_batch_keeps_lies_beside_the_heap_and_is_given_back(spark: SparkS
         assert in_memory > 0
         assert on_disk == 0
     assert kept_as not in kept()
+
+
+def test_what_was_kept_goes_back_to_the_system(spark: SparkSession) -> None:
+    """Also the second time: by the first, the C library would have learnt to keep such pieces for itself."""
+    jvm: Any = spark._jvm
+    process = psutil.Process(jvm.java.lang.ProcessHandle.current().pid())
+    kept_mb = 200
+    for _ in range(2):
+        of_one_kb = spark.range(kept_mb * 1024).select(F.repeat(F.sha2(F.col("id").cast("string"), 256), 16))
+        kept = of_one_kb.persist(kept_at(spark))
+        kept.count()
+        with_it = process.memory_info().rss
+        kept.unpersist(blocking=True)
+        assert (with_it - process.memory_info().rss) / 2**20 > 0.8 * kept_mb

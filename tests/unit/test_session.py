@@ -1,8 +1,42 @@
 """The options of the JVM."""
 
-from lineproof.streaming.session import with_collector
+from pathlib import Path
+
+import psutil
+import pytest
+
+from lineproof.streaming.session import memory, off_heap, with_collector
+
+GB = 1 << 30
 
 
 def test_a_collector_is_chosen_unless_the_user_has() -> None:
     assert with_collector("-Dx=y") == "-XX:+UseParallelGC -XX:NewRatio=1 -Dx=y"
     assert with_collector("-XX:+UseG1GC -Dx=y") == "-XX:+UseG1GC -Dx=y"
+
+
+@pytest.mark.parametrize(
+    ("file", "said", "known"),
+    [
+        ("memory.max", "1073741824\n", GB),
+        ("memory.max", "max\n", None),
+        ("memory/memory.limit_in_bytes", "1073741824\n", GB),
+        ("memory/memory.limit_in_bytes", "9223372036854771712\n", None),
+        ("something.else", "1", None),
+    ],
+)
+def test_a_container_has_the_memory_it_is_allowed(tmp_path: Path, file: str, said: str, known: int | None) -> None:
+    (tmp_path / "memory").mkdir()
+    (tmp_path / file).write_text(said)
+    assert memory(tmp_path) == (known or psutil.virtual_memory().total)
+
+
+def test_memory_is_set_aside_beside_the_heap_where_there_is_some() -> None:
+    assert [off_heap(size * GB).get("spark.memory.offHeap.size") for size in (2, 4, 5, 8, 64)] == [
+        None,
+        None,
+        str(GB // 2),
+        str(2 * GB),
+        str(4 * GB),
+    ]
+    assert "spark.memory.offHeap.enabled" not in off_heap(4 * GB)
