@@ -9,7 +9,7 @@ from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from lineproof.streaming.session import kept_at
-from lineproof.streaming.store import Range, event_time_between
+from lineproof.streaming.store import Range, is_between
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,8 @@ class Batch:
     """Whether `event_time` lies within the batch's own range: lets a table skip files it need not read."""
     since: Column
     """Whether `event_time` is not before the batch's first: likewise, where what came later is looked for."""
+    issue_times: Column
+    """Whether `issued_at` of a certificate lies within the range of the batch's, or is no time: likewise."""
     run_ids: Range
     """The range of the batch's runs: narrow where their ids are UUIDv7, which begin with the time."""
     offsets: Column
@@ -58,8 +60,9 @@ def batch_of(facts: DataFrame, archived: DataFrame) -> Iterator[Batch]:
             unusable=ends.unusable,
             certificates=ends.certificates,
             tests=ends.tests,
-            event_times=event_time_between(*ends.times),
+            event_times=is_between("event_time", *ends.times),
             since=F.col("event_time") >= F.timestamp_micros(F.lit(ends.times[0])),
+            issue_times=is_between("issued_at", *ends.issue_times) | F.col("issued_at").isNull(),
             run_ids=Range("run_id", *ends.run_ids),
             offsets=F.col("offset").between(*ends.offsets),
         )
@@ -70,6 +73,11 @@ def batch_of(facts: DataFrame, archived: DataFrame) -> Iterator[Batch]:
 def events(facts: DataFrame) -> DataFrame:
     """The facts of the records that are events."""
     return facts.where(F.col("reason").isNull())
+
+
+def issued_at(certificate: Column) -> Column:
+    """The time of a certificate; null where it states none that can be read as one."""
+    return certificate["timestamp"].try_cast("timestamp")
 
 
 def _ends(facts: DataFrame) -> Row:
@@ -92,6 +100,7 @@ def _of_all() -> list[Column]:
         F.count_if(is_usable & F.col("certificate").isNotNull()).alias("certificates"),
         F.count_if(is_usable & F.col("tests").isNotNull()).alias("tests"),
         ends(F.unix_micros("event_time")).alias("times"),
+        ends(F.unix_micros(issued_at(F.col("certificate")))).alias("issue_times"),
         ends(F.col("run_id")).alias("run_ids"),
         F.array(F.min("offset"), F.max("offset")).alias("offsets"),
     ]

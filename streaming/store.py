@@ -88,9 +88,9 @@ class Range:
         return F.col(self.column).between(F.lit(self.first), F.lit(self.last))
 
 
-def event_time_between(first: int | None, last: int | None) -> Column:
-    """Whether `event_time` lies between two times in microseconds: files that lie outside need not be read."""
-    return F.col("event_time").between(*(F.timestamp_micros(F.lit(time)) for time in (first, last)))
+def is_between(time: str, first: int | None, last: int | None) -> Column:
+    """Whether a time lies between two others in microseconds: files that lie outside need not be read."""
+    return F.col(time).between(*(F.timestamp_micros(F.lit(end)) for end in (first, last)))
 
 
 class Store:

@@ -11,7 +11,7 @@ from functools import cache
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lineproof.streaming.batch import Batch
+from lineproof.streaming.batch import Batch, issued_at
 from lineproof.streaming.store import Store, Table
 
 TABLE = Table(
@@ -19,6 +19,7 @@ TABLE = Table(
     comment="Every distinct fidelity certificate, with its hash computed again.",
     key=("certificate_key",),
     cluster_by=("chain_hash",),
+    skip_by=("issued_at",),
     schema=(
         "certificate_key STRING NOT NULL COMMENT 'SHA-256 over all that the certificate says'",
         "certificate_id STRING COMMENT 'as its writer named it'",
@@ -47,8 +48,8 @@ def certificates(events: DataFrame) -> DataFrame:
         events.where(certificate.isNotNull())
         .select(F.sha2(F.to_json(certificate), 256).alias("certificate_key"), certificate)
         .dropDuplicates(["certificate_key"])
-        .select("certificate_key", "certificate.*")
-        .withColumns({"computed_hash": _computed_hash(), "issued_at": F.col("timestamp").try_cast("timestamp")})
+        .select("certificate_key", "certificate.*", issued_at(certificate).alias("issued_at"))
+        .withColumn("computed_hash", _computed_hash())
         .select(*TABLE.columns)
     )
 
@@ -95,10 +96,10 @@ def verdict(certificate: Column) -> Column:
 
 
 def write(batch: Batch, store: Store) -> None:
-    """Add the batch's certificates that the table does not have."""
+    """Add the batch's certificates that the table does not have. The same certificate has the same time."""
     if batch.certificates == 0:
         return
-    known = store.read(TABLE).select("certificate_key")
+    known = store.read(TABLE).where(batch.issue_times).select("certificate_key")
     store.append(TABLE, certificates(batch.events).join(known, "certificate_key", "left_anti"))
 
 

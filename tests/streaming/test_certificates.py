@@ -2,17 +2,23 @@
 
 import json
 import uuid
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from random import Random
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from lineproof.producers.certificates import GENESIS, Certificate, Fault, chain_hash, faults
 from lineproof.sql import Tables
+from lineproof.streaming.batch import batch_of
+from lineproof.streaming.facts import facts
+from lineproof.streaming.store import Store
+from lineproof.streaming.tables import archive, certificates
 from tests.certificates import draft, facet_of
 from tests.events import document
 from tests.streaming.curated import asked, curated
+from tests.streaming.records import records
 
 SEED = 1
 TEXTS = ("plain", "ünïcödé ✓", "3:abc", "", " blank ", 'quote " and \\ and \n', "😀")
@@ -100,6 +106,46 @@ def test_hashes_and_verdicts_are_those_of_the_offline_verifier(spark: SparkSessi
 
 def test_every_fault_occurs_in_the_story() -> None:
     assert set(faults(story(Random(SEED)))) == {None, *Fault} - {Fault.TRUNCATED}
+
+
+TIMES = ("2026-01-31T10:00:00.123999Z", "-0044-03-15", "+12000-01-01T00:00:00Z", "yesterday")
+
+
+def facts_of(spark: SparkSession, told: Sequence[Certificate]) -> DataFrame:
+    """The first one's record has the offset 0."""
+    return facts(archive.archive(records(spark, list(map(event, told)))), {}).localCheckpoint()
+
+
+def write_batches(root: Path, *batches: DataFrame) -> Iterator[DataFrame]:
+    """To this table alone. Yields it after each."""
+    for number, found in enumerate(batches):
+        store = Store(found.sparkSession, str(root), "tests", number)
+        if number == 0:
+            store.create(certificates.TABLE)
+        with batch_of(found, found) as batch:
+            certificates.write(batch, store)
+        yield store.read(certificates.TABLE)
+
+
+def at(time: str) -> Certificate:
+    return replace(draft(1), timestamp=time).sealed()
+
+
+def test_a_certificate_that_comes_again_is_found_whatever_time_it_states(spark: SparkSession, tmp_path: Path) -> None:
+    """Each is in a file of its own, which is searched by these times."""
+    found = facts_of(spark, list(map(at, TIMES)))
+    ones = [found.where(f"offset = {number}") for number in range(len(TIMES))]
+    sizes = [table.count() for table in write_batches(tmp_path, *(batch for one in ones for batch in (one, one)))]
+    assert sizes == [1, 1, 2, 2, 3, 3, 4, 4]
+
+
+def test_a_batch_looks_only_where_its_certificates_can_be(spark: SparkSession, tmp_path: Path) -> None:
+    found = facts_of(spark, [at("2024-01-31T10:00:00Z"), at("2026-01-31T10:00:00Z")])
+    batches = write_batches(tmp_path, found.where("offset = 0"), found.where("offset = 1"))
+    next(batches)
+    for file in (tmp_path / certificates.TABLE.name).glob("*.parquet"):
+        file.unlink()
+    assert next(batches).where("issued_at > '2025-01-01'").count() == 1
 
 
 def as_certificate(row: dict[str, object]) -> Certificate:
