@@ -3,39 +3,72 @@
 import gc
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
+from threading import Event, Thread
+
+import psutil
 
 from lineproof.bench.figures import Figure, at_most
 from lineproof.bench.generate import STARTED, History, Record
 from lineproof.bench.throughput import whole_job
 from lineproof.bench.world import World
+from lineproof.streaming.job import JobConfig
 
 BATCH = 100_000
 COLLECTIONS = 5
+LOOK_EVERY_SECONDS = 0.1
 LATER = STARTED + timedelta(days=30)
 
 
 def growth(world: World, events_before: int) -> Iterator[Figure]:
-    """The time of one batch, and the heap it leaves behind."""
-    empty = world.config(world.fill("bench.empty", _batch()), "empty")
-    small = Figure("batch into empty tables", whole_job(world, empty), "s")
-    small_heap = Figure("heap with empty tables", _heap_mb(world), "MB")
+    """The time of one batch, the heap it leaves behind, and the memory of the whole process while it ran."""
+    topic = world.fill("bench.empty", _batch())
+    with_empty = list(_one_batch(world, world.config(topic, "empty"), "with empty tables"))
     world.remove("empty")
-    yield small
-    yield small_heap
+    yield from with_empty
 
     topic = world.fill("bench.growth", History().records(events_before))
     config = world.config(topic, "growth")
     whole_job(world, config)
     world.add(topic, _batch())
-    seconds = whole_job(world, config)
-    yield at_most(1.3, Figure(f"batch after {events_before:,} events", seconds, "s"), small)
-    yield at_most(1.3, Figure(f"heap after {events_before:,} events", _heap_mb(world), "MB"), small_heap)
+    with_full = _one_batch(world, config, f"after {events_before:,} events")
+    yield from (at_most(1.3, full, empty) for full, empty in zip(with_full, with_empty, strict=True))
     world.remove("growth")
 
 
 def _batch() -> Iterator[Record]:
     return History(seed=7).records(BATCH, LATER)
+
+
+def _one_batch(world: World, config: JobConfig, when: str) -> Iterator[Figure]:
+    with _peak_mb(world) as sizes:
+        seconds = whole_job(world, config)
+    yield Figure(f"a batch's time, {when}", seconds, "s")
+    yield Figure(f"a batch's memory, {when}", max(sizes), "MB")
+    yield Figure(f"heap left behind, {when}", _heap_mb(world), "MB")
+
+
+@contextmanager
+def _peak_mb(world: World) -> Iterator[list[float]]:
+    """The sizes that the JVM is seen to have meanwhile: its heap, and what it keeps beside it."""
+    process = psutil.Process(world.spark._jvm.java.lang.ProcessHandle.current().pid())  # type: ignore[union-attr]
+    is_over = Event()
+    sizes: list[float] = []
+
+    def look() -> None:
+        while True:
+            sizes.append(process.memory_info().rss / 2**20)
+            if is_over.wait(LOOK_EVERY_SECONDS):
+                return
+
+    watcher = Thread(target=look)
+    watcher.start()
+    try:
+        yield sizes
+    finally:
+        is_over.set()
+        watcher.join()
 
 
 def _heap_mb(world: World) -> float:
