@@ -33,6 +33,9 @@ ALWAYS = {
     # A batch is kept for seconds: to compress it takes longer than it saves.
     "spark.sql.inMemoryColumnarStorage.compressed": "false",
     "spark.sql.inMemoryColumnarStorage.batchSize": "1000",
+    # Spark reads into memory beside the heap wherever some is set aside, and does not give all of it back: 90 MB a
+    # minute, at 1,000 events a second. What a batch keeps is another thing, and is given back.
+    "spark.sql.columnVector.offheap.enabled": "false",
     # A batch has more jobs and datasets than the 128 groups from which on Spark would rather sort than hash.
     "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "100000",
     # Names and ids are folded by the JVM's own tables, which are much faster.

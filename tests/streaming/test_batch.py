@@ -64,3 +64,10 @@ def test_what_was_kept_goes_back_to_the_system(spark: SparkSession) -> None:
         with_it = process.memory_info().rss
         kept.unpersist(blocking=True)
         assert (with_it - process.memory_info().rss) / 2**20 > 0.8 * kept_mb
+
+
+def test_what_spark_reads_lies_in_the_heap(spark: SparkSession) -> None:
+    """Beside it, where Spark reads unless told otherwise as soon as there is room, some of it is never given back."""
+    session: Any = spark._jsparkSession
+    assert kept_at(spark) == StorageLevel.OFF_HEAP
+    assert not session.sessionState().conf().offHeapColumnVectorEnabled()
