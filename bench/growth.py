@@ -42,7 +42,7 @@ def _batch() -> Iterator[Record]:
 
 
 def _one_batch(world: World, config: JobConfig, when: str) -> Iterator[Figure]:
-    with _peak_mb(world) as sizes:
+    with _sizes_mb(world) as sizes:
         seconds = whole_job(world, config)
     yield Figure(f"a batch's time, {when}", seconds, "s")
     yield Figure(f"a batch's memory, {when}", max(sizes), "MB")
@@ -50,7 +50,7 @@ def _one_batch(world: World, config: JobConfig, when: str) -> Iterator[Figure]:
 
 
 @contextmanager
-def _peak_mb(world: World) -> Iterator[list[float]]:
+def _sizes_mb(world: World) -> Iterator[list[float]]:
     """The sizes that the JVM is seen to have meanwhile: its heap, and what it keeps beside it."""
     process = psutil.Process(world.spark._jvm.java.lang.ProcessHandle.current().pid())  # type: ignore[union-attr]
     is_over = Event()
