@@ -153,6 +153,6 @@ def session(options: Mapping[str, str], jars: Sequence[Path], java_options: Sequ
 def with_collector(options: str) -> str:
     """Of the JVM's collectors, the one that leaves the most time to a batch; unless the user has chosen.
 
-    What a batch makes is soon gone, and what it keeps is on disk: so half of the heap is for what is new.
+    What a batch makes is soon gone, and what it keeps is not in the heap: so half of that is for what is new.
     """
     return options if re.search(r"-XX:\+Use\w+GC", options) else f"-XX:+UseParallelGC -XX:NewRatio=1 {options}"
