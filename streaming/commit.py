@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lineproof.streaming.conflicts import Conflict
-from lineproof.streaming.snapshot import log_of, transactions_of
+from lineproof.streaming.snapshot import log_of, number_of_files, transactions_of
 
 File = Any
 """One of a table, as Delta knows it."""
@@ -39,8 +39,7 @@ class Commit:
     @property
     def is_first(self) -> bool:
         """Whether the table has no file."""
-        known = self._snapshot.numOfFilesIfKnown()
-        return int(known.get() if known.isDefined() else self._snapshot.numOfFiles()) == 0
+        return number_of_files(self._snapshot) == 0
 
     def files(self, names: Collection[str]) -> Sequence[File]:
         """The table's files of these names."""

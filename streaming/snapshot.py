@@ -41,6 +41,12 @@ def transactions_of(snapshot: Any) -> dict[str, int]:
     return _dictionary(snapshot.transactions())
 
 
+def number_of_files(snapshot: Any) -> int:
+    """Of the table, likewise: Delta would reckon it, in a Spark job."""
+    checksum = snapshot.checksumOpt()
+    return int(checksum.get().numFiles() if checksum.isDefined() else snapshot.numOfFiles())
+
+
 def _dictionary(of_scala: Any) -> dict[str, Any]:
     return {pair._1(): pair._2() for pair in _each(of_scala)}
 

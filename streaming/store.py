@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, reduce
 from operator import and_
+from pathlib import Path
 from typing import cast
 
 from delta.tables import DeltaTable
@@ -113,8 +114,9 @@ class Store:
         self._batch_number = batch_number
 
     def path(self, table: Table) -> str:
-        """Where the table is."""
-        return f"{self._root}/{table.name}"
+        """Where the table is. A directory that is a link is followed: by its name, Hadoop would list the link."""
+        path = f"{self._root}/{table.name}"
+        return str(Path(path).resolve()) if Path(path).is_symlink() else path
 
     def exists(self, table: Table) -> bool:
         """Whether a Delta table is there."""

@@ -90,6 +90,21 @@ def test_files_are_brought_together_and_removed_and_the_figures_are_true(
     assert sorted(row.offset for row in store.read(records.TABLE).collect()) == list(range(2 * count))
 
 
+def test_a_table_on_another_disk_is_maintained_there(spark: SparkSession, tmp_path: Path) -> None:
+    """Its directory is a link. Hadoop lists the link itself under that name."""
+    elsewhere = tmp_path / "disk" / "records"
+    Store(spark, str(elsewhere.parent)).create(records.TABLE)
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "records").symlink_to(elsewhere)
+    for number in range(2):
+        add(Store(spark, str(tmp_path / "tables"), "tests", number), spark, records.TABLE, [record(number)])
+    store = Store(spark, str(tmp_path / "tables"))
+    root = str(tmp_path / "tables")
+    [done] = Maintenance(spark, root, f"{root}-checkpoints", DAYS, timedelta(0)).run(("cluster", "vacuum"), ["records"])
+    assert done.done[-1] == "2 files removed"
+    assert [file.name for file in elsewhere.glob("*.parquet")] == [file.name for file in live(store, records.TABLE)]
+
+
 def on_disk(store: Store, table: Table) -> int:
     """All that lies there, but for what Hadoop keeps beside every file of a local disk."""
     files = [file for file in Path(store.path(table)).rglob("*") if file.is_file() and not file.name.startswith(".")]
