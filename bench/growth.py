@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from datetime import timedelta
 from threading import Event, Thread
 
-import psutil
-
 from lineproof.bench.figures import Figure, at_most
 from lineproof.bench.generate import STARTED, History, Record
 from lineproof.bench.throughput import whole_job
@@ -51,14 +49,13 @@ def _one_batch(world: World, config: JobConfig, when: str) -> Iterator[Figure]:
 
 @contextmanager
 def _sizes_mb(world: World) -> Iterator[list[float]]:
-    """The sizes that the JVM is seen to have meanwhile: its heap, and what it keeps beside it."""
-    process = psutil.Process(world.spark._jvm.java.lang.ProcessHandle.current().pid())  # type: ignore[union-attr]
+    """The sizes that the JVM is seen to have meanwhile."""
     is_over = Event()
     sizes: list[float] = []
 
     def look() -> None:
         while True:
-            sizes.append(process.memory_info().rss / 2**20)
+            sizes.append(world.memory_mb())
             if is_over.wait(LOOK_EVERY_SECONDS):
                 return
 

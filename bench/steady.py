@@ -3,19 +3,21 @@
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 from confluent_kafka import Producer
 
-from lineproof.bench.figures import Figure, below
-from lineproof.bench.generate import History
+from lineproof.bench.figures import Figure, below, of
+from lineproof.bench.generate import History, Record
 from lineproof.bench.world import World
 from lineproof.kafka import client_options
 
 EVENTS_A_SECOND = 1000
+BURSTS_A_SECOND = 20
+"""So often the sender wakes up: once an event would take a fifth of a core from what is measured."""
 TRIGGER = "2s"
 PATIENCE_S = 120
 
@@ -25,15 +27,19 @@ Commit = tuple[float, list[str]]
 
 def steady(world: World, seconds: int) -> Iterator[Figure]:
     """Produce at an even pace while the job runs; then read from the tables' logs when what became visible."""
+    records = list(History().records(seconds * EVENTS_A_SECOND))  # in advance: to make one takes longer than to send it
     topic = world.fill("bench.steady", ())
     config = world.config(topic, "steady", TRIGGER)
     job = world.job(config)
     queries = [job.start_ingest(), job.start_curate(), job.start_graph()]
     world.say(f"{EVENTS_A_SECOND} events/s for {seconds} s")
     try:
-        sender = threading.Thread(target=_send, args=(world, topic, seconds))
+        sender = threading.Thread(target=_send, args=(world, topic, records))
         sender.start()
+        sender.join(seconds / 2)
+        at_half = Figure("steady: memory after half of the time", world.memory_mb(), "MB")
         sender.join()
+        at_end = Figure("steady: memory at the end", world.memory_mb(), "MB")
         _await_all(Path(config.tables), seconds * EVENTS_A_SECOND)
     finally:
         for query in queries:
@@ -41,17 +47,20 @@ def steady(world: World, seconds: int) -> Iterator[Figure]:
     archived = _archived(Path(config.tables))
     yield from _figures("archive", 4, [(at, seen - at) for at, seen in archived])
     yield from _figures("runs", 15, list(_first_shown(Path(config.tables))))
+    yield at_half
+    yield of(at_end, at_half)
     world.remove("steady")
 
 
-def _send(world: World, topic: str, seconds: int) -> None:
-    producer = Producer({**client_options(world.settings), "compression.type": "zstd", "linger.ms": 5})
+def _send(world: World, topic: str, records: Sequence[Record]) -> None:
+    """At an even pace, as a producer that lets records wait for each other as long as our emitter does."""
+    producer = Producer({**client_options(world.settings), "compression.type": "zstd", "linger.ms": 20})
+    burst = EVENTS_A_SECOND // BURSTS_A_SECOND
     began = time.monotonic()
-    for number, (key, value) in enumerate(History().records(seconds * EVENTS_A_SECOND)):
-        ahead = began + number / EVENTS_A_SECOND - time.monotonic()
-        if ahead > 0.01:
-            time.sleep(ahead)
-        producer.produce(topic, key=key, value=value)
+    for first in range(0, len(records), burst):
+        time.sleep(max(0.0, began + first / EVENTS_A_SECOND - time.monotonic()))
+        for key, value in records[first : first + burst]:
+            producer.produce(topic, key=key, value=value)
         producer.poll(0)
     producer.flush()
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import psutil
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -64,6 +65,11 @@ class World:
         job.prepare()
         job.settle_topic(topic_now(self._over(config.topic)))
         return job
+
+    def memory_mb(self) -> float:
+        """The size of the JVM now: its heap, and what it keeps beside it."""
+        process = self.spark._jvm.java.lang.ProcessHandle.current()  # type: ignore[union-attr]
+        return float(psutil.Process(process.pid()).memory_info().rss) / 2**20
 
     def remove(self, tables: str) -> None:
         """Give the disk back."""
