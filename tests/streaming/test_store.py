@@ -69,6 +69,7 @@ def test_a_batch_is_appended_once_by_each_who_writes(spark: SparkSession, tmp_pa
         return sorted(row.name for row in store.read(OLDER).collect())
 
     Store(spark, str(tmp_path)).create(OLDER)
+    assert Commit(spark, str(tmp_path / "things"), "one", 0).is_first
     assert append("one", 0) == ["one 0"]
     assert append("one", 0) == ["one 0"]
     assert append("one", 3) == append("one", 2) == ["one 0", "one 3"]
@@ -83,6 +84,7 @@ def test_a_batch_is_appended_once_by_each_who_writes(spark: SparkSession, tmp_pa
     for checksum in (tmp_path / "things" / "_delta_log").glob("*.crc"):
         checksum.unlink()
     spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()  # type: ignore[union-attr]
+    assert not Commit(spark, str(tmp_path / "things"), "one", 4).is_first
     assert append("one", 3) == append("other", 1) == ["one 0", "one 3", "other 2"]
     assert append("one", 4) == ["one 0", "one 3", "one 4", "other 2"]
 

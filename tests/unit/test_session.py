@@ -5,7 +5,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lineproof.streaming.session import memory, off_heap, with_collector
+from lineproof.streaming.session import local_files, memory, off_heap, with_collector
 
 GB = 1 << 30
 
@@ -40,3 +40,10 @@ def test_memory_is_set_aside_beside_the_heap_where_there_is_some() -> None:
         str(4 * GB),
     ]
     assert "spark.memory.offHeap.enabled" not in off_heap(4 * GB)
+
+
+def test_local_files_come_before_what_the_user_has_on_the_class_path() -> None:
+    jars = [Path("jars/delta-storage-4.4.0.jar"), Path("jars/hadoop-bare-naked-local-fs-0.1.0.jar")]
+    ours = "jars/hadoop-bare-naked-local-fs-0.1.0.jar"
+    assert local_files(jars, "")["spark.driver.extraClassPath"] == ours
+    assert local_files(jars, "mine.jar")["spark.driver.extraClassPath"] == f"{ours}:mine.jar"
