@@ -57,9 +57,10 @@ def resolve(report: Callable[[str], None]) -> None:
 
 
 def spark_jars() -> list[Path]:
-    """Return what `spark.jars` needs: PySpark's own version of a library always wins over ours."""
+    """Return what `spark.jars` needs here: PySpark's own version of a library always wins over ours."""
     shipped = {_artifact(jar) for jar in _pyspark_jars().glob("*.jar")}
-    return [jar for jar in sorted((_ready() / "spark").glob("*.jar")) if _artifact(jar) not in shipped]
+    found = [jar for conf in ("spark", "local") for jar in sorted((_ready() / conf).glob("*.jar"))]
+    return [jar for jar in found if _artifact(jar) not in shipped]
 
 
 def broker_classpath() -> str:
@@ -104,7 +105,7 @@ def _pyspark_jars() -> Path:
 
 
 def _fetch(work: Path, report: Callable[[str], None]) -> None:
-    for conf in ("spark", "broker"):
+    for conf in ("spark", "local", "broker"):
         shutil.rmtree(work / conf, ignore_errors=True)
     work.mkdir(parents=True, exist_ok=True)
     cache, log = work / "cache", work / "ivy.log"

@@ -76,7 +76,7 @@ def test_spark_submit_to_a_cluster(master: str, settings: Settings, tmp_path: Pa
         [
             SPARK_HOME / "bin" / "spark-submit",
             *("--master", master, "--driver-memory", "1g", "--executor-memory", "1g"),
-            *("--jars", ",".join(map(str, jars.spark_jars()))),
+            *("--jars", ",".join(map(str, (jars.jars_home() / "spark").glob("*.jar")))),
             *("--conf", f"spark.executor.extraJavaOptions={AVRO_LIMITS}"),
             *("--conf", "spark.ui.enabled=false", "--conf", "spark.sql.shuffle.partitions=4"),
             *(ROOT / "streaming" / "job.py", "--config", config, "--trigger", "available-now"),

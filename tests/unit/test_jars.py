@@ -10,9 +10,10 @@ from lineproof import jars
 
 FETCHES = """
 for arg; do case $arg in */\\[conf\\]/*) into=${arg%%/\\[conf\\]*};; esac; done
-mkdir -p "$into/spark" "$into/broker" "$into/cache/org.apache.kafka"
+mkdir -p "$into/spark" "$into/local" "$into/broker" "$into/cache/org.apache.kafka"
 touch "$into/spark/delta-storage-4.4.0.jar" "$into/spark/snappy-java-1.1.10.8.jar"
 touch "$into/spark/spark-sql-kafka-0-10_2.13-4.1.3.jar" "$into/spark/zstd-jni-1.5.7-3.jar"
+touch "$into/local/hadoop-bare-naked-local-fs-0.1.0.jar"
 touch "$into/broker/kafka_2.13-4.1.2.jar" "$into/broker/zstd-jni-1.5.6-10.jar"
 """
 CANNOT_FIND_ONE = """
@@ -61,7 +62,7 @@ def test_resolve_puts_the_jars_in_place_and_leaves_nothing_else(
     set_ivy(monkeypatch, tmp_path, FETCHES)
     said: list[str] = []
     jars.resolve(said.append)
-    assert sorted(path.name for path in home.iterdir()) == ["broker", "ivy.log", "ivy.sha256", "spark"]
+    assert sorted(path.name for path in home.iterdir()) == ["broker", "ivy.log", "ivy.sha256", "local", "spark"]
     assert not home.with_name("jars.partial").exists()
     assert said[-1] == f"JARs are in place: {home}"
 
@@ -72,6 +73,7 @@ def test_spark_gets_only_what_pyspark_lacks(home: Path, tmp_path: Path, monkeypa
     assert [jar.name for jar in jars.spark_jars()] == [
         "delta-storage-4.4.0.jar",
         "spark-sql-kafka-0-10_2.13-4.1.3.jar",
+        "hadoop-bare-naked-local-fs-0.1.0.jar",
     ]
 
 
