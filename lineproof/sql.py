@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import duckdb
 import pyarrow
@@ -54,6 +55,7 @@ class Tables:
                 # A table's directory exists a moment before its first commit.
                 continue
             refuse_newer(path, table.metadata().configuration)
+            _refuse_features(name, table)
             yield name, table
 
     def overview(self) -> tuple[list[str], list[tuple[Any, ...]]]:
@@ -94,7 +96,7 @@ class Tables:
             # To open a table takes longer than most queries: only what the query may look at, unless it names none.
             named = texts_of(sql)
             for name, table in self._open([name for name in tables if name in named] or tables):
-                connection.register(name, table.to_pyarrow_dataset())
+                connection.execute(_view_of(connection, name, table))
             for statement in for_duckdb(sql):
                 connection.execute(statement)
             # By Arrow, because DuckDB's own rows need another library for times with a zone.
@@ -111,3 +113,42 @@ class Tables:
             ) from error
         finally:
             connection.close()
+
+
+def _refuse_features(name: str, table: DeltaTable) -> None:
+    """A table is its files, unless a feature of Delta says otherwise, as deletion vectors do. Ours have none."""
+    protocol = table.protocol()
+    if protocol.min_reader_version > 1:
+        features = ", ".join(protocol.reader_features or ["column mapping"])
+        raise QueryError(
+            f"The table {name} has what `lineproof sql` does not read: {features}.",
+            "Use Spark SQL for it, or switch that off: for deletion vectors, set delta.enableDeletionVectors to false, "
+            "REORG TABLE … APPLY (PURGE), and ALTER TABLE … DROP FEATURE deletionVectors.",
+        )
+
+
+def _view_of(connection: duckdb.DuckDBPyConnection, name: str, table: DeltaTable) -> str:
+    """Over its files, by DuckDB's own reader: it passes over what a condition excludes before it reads the rest.
+
+    Before them, no rows of all columns: files may be older than the last of the columns, or there may be none.
+    """
+    nothing = connection.from_arrow(pyarrow.schema(table.schema()).empty_table())
+    types = dict(zip(nothing.columns, nothing.types, strict=True))
+    columns = ", ".join(f"NULL::{type_} AS {_quoted(column)}" for column, type_ in types.items())
+    view = f"CREATE VIEW {_quoted(name)} AS SELECT {columns} WHERE false"
+    place = urlsplit(table.table_uri).path  # encoded; what is below it is as the files are called
+    files = ", ".join(_text(unquote(place) + uri.removeprefix(place)) for uri in table.file_uris())
+    if not files:
+        return view
+    partitions = table.metadata().partition_columns
+    in_paths = ", ".join(f"{_quoted(column)}: {_text(str(types[column]))}" for column in partitions)
+    hive = f"hive_partitioning := true, hive_types := {{{in_paths}}}" if partitions else "hive_partitioning := false"
+    return f"{view} UNION ALL BY NAME FROM read_parquet([{files}], union_by_name := true, {hive})"
+
+
+def _quoted(name: str) -> str:
+    return '"{}"'.format(name.replace('"', '""'))
+
+
+def _text(value: str) -> str:
+    return "'{}'".format(value.replace("'", "''"))

@@ -1,12 +1,13 @@
 """SQL over Delta tables, without Spark (R4)."""
 
+from datetime import date
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from deltalake import write_deltalake
+from deltalake import DeltaTable, Schema, write_deltalake
 
-from lineproof.sql import QueryError, Tables
+from lineproof.sql import QueryError, Result, Tables
 
 
 @pytest.fixture
@@ -47,3 +48,39 @@ def test_no_tables_yet(tmp_path: Path) -> None:
 def test_tables_elsewhere_are_not_called_missing() -> None:
     with pytest.raises(QueryError, match="not on this machine"):
         Tables("s3a://bucket/tables").query("SELECT 1")
+
+
+def test_columns_that_came_later_are_null_in_older_rows(tmp_path: Path) -> None:
+    write_deltalake(tmp_path / "t", pa.table({"n": [1], "s": pa.array([{"a": 1}])}))
+    later = pa.table({"n": [2], "s": pa.array([{"a": 2, "b": "x"}]), "more": ["new"]})
+    write_deltalake(tmp_path / "t", later, mode="append", schema_mode="merge")
+    result = Tables(str(tmp_path)).query("SELECT * FROM t ORDER BY n")
+    assert result.columns == ["n", "s", "more"]
+    assert result.rows == [(1, {"a": 1, "b": None}, None), (2, {"a": 2, "b": "x"}, "new")]
+
+
+def test_a_table_without_rows(tmp_path: Path) -> None:
+    schema = pa.schema({"n": pa.int64(), "at": pa.timestamp("us", "UTC")})
+    DeltaTable.create(tmp_path / "t", Schema.from_arrow(schema))
+    assert Tables(str(tmp_path)).query("SELECT * FROM t") == Result(["n", "at"], [])
+
+
+def test_partitions_keep_their_type_and_place(tmp_path: Path) -> None:
+    day = date(2026, 11, 18)
+    rows = pa.table({"day": [day, None], "word": ["a/b", "c=d %"], "n": [1, 2]})
+    write_deltalake(tmp_path / "t", rows, partition_by=["day", "word"])
+    tables = Tables(str(tmp_path))
+    assert tables.query("SELECT * FROM t ORDER BY n").rows == [(day, "a/b", 1), (None, "c=d %", 2)]
+    assert tables.query("SELECT n FROM t WHERE day = ?", day).rows == [(1,)]
+
+
+def test_directories_may_have_any_name(tmp_path: Path) -> None:
+    write_deltalake(tmp_path / "it's a day=1" / "t", pa.table({"n": [1]}))
+    assert Tables(str(tmp_path / "it's a day=1")).query("SELECT * FROM t") == Result(["n"], [(1,)])
+
+
+def test_tables_that_are_more_than_their_files_are_refused(tmp_path: Path) -> None:
+    schema = Schema.from_arrow(pa.schema({"n": pa.int64()}))
+    DeltaTable.create(tmp_path / "t", schema, configuration={"delta.enableDeletionVectors": "true"})
+    with pytest.raises(QueryError, match=r"(?s)The table t .*deletionVectors.*Use Spark SQL"):
+        Tables(str(tmp_path)).query("SELECT * FROM t")
