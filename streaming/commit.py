@@ -1,14 +1,12 @@
 """What a batch writes to a Delta table, in one commit, once. Beside Delta's public API."""
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import Column, DataFrame, SparkSession
 
-from lineproof.streaming.conflicts import Conflict
-from lineproof.streaming.snapshot import log_of, number_of_files, transactions_of
+from lineproof.streaming.snapshot import each, log_of, transactions_of
 
 File = Any
 """One of a table, as Delta knows it."""
@@ -36,18 +34,10 @@ class Commit:
         """Whether the table has this batch of the application, or a later one."""
         return transactions_of(self._snapshot).get(self._app_id, -1) >= self._batch_number
 
-    @property
-    def is_first(self) -> bool:
-        """Whether the table has no file."""
-        return number_of_files(self._snapshot) == 0
-
-    def files(self, names: Collection[str]) -> Sequence[File]:
-        """The table's files of these names."""
-        is_named = F.substring_index("path", "/", -1).isin(list(names))
-        files: list[File] = list(self._snapshot.allFiles().filter(is_named._jc).collectAsList())
-        if len(files) < len(names):
-            raise Conflict(f"{len(names) - len(files)} of the files that were read are no longer there")
-        return files
+    def files(self, condition: Column) -> list[File]:
+        """Those of the table that may hold a row of which this is true. Delta asks its log, in a Spark job."""
+        resolved = self.read([]).where(condition)._jdf.queryExecution().analyzed().condition()
+        return list(each(self._snapshot.filesForScan(self._seq([resolved]), False).files()))
 
     def read(self, files: Sequence[File]) -> DataFrame:
         """The rows of these files."""

@@ -20,13 +20,9 @@ T = TypeVar("T")
 Result = TypeVar("Result")
 
 
-class Conflict(Exception):
-    """Found by us before Delta would have found it."""
-
-
 def is_conflict(error: BaseException) -> bool:
     """Whether it says that another one has written what this one had read."""
-    return isinstance(error, Conflict) or any(sign in str(error) for sign in SIGNS)
+    return any(sign in str(error) for sign in SIGNS)
 
 
 def again_on_conflict(act: Callable[[T], Result]) -> Callable[[T], Result]:
@@ -36,7 +32,7 @@ def again_on_conflict(act: Callable[[T], Result]) -> Callable[[T], Result]:
         for number in range(TRIES - 1):
             try:
                 return act(one)
-            except (PySparkException, Py4JError, Conflict) as error:
+            except (PySparkException, Py4JError) as error:
                 if not is_conflict(error):
                     raise
                 log.info("Tried again, because of a conflict with another writer: %s", str(error).splitlines()[0])

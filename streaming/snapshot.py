@@ -37,21 +37,16 @@ def transactions_of(snapshot: Any) -> dict[str, int]:
     """As the checksum file of this snapshot has them; a writer that is not Spark leaves none, and the log is read."""
     checksum = snapshot.checksumOpt()
     if checksum.isDefined() and checksum.get().setTransactions().isDefined():
-        return {one.appId(): one.version() for one in _each(checksum.get().setTransactions().get())}
+        return {one.appId(): one.version() for one in each(checksum.get().setTransactions().get())}
     return _dictionary(snapshot.transactions())
 
 
-def number_of_files(snapshot: Any) -> int:
-    """Of the table, likewise: Delta would reckon it, in a Spark job."""
-    checksum = snapshot.checksumOpt()
-    return int(checksum.get().numFiles() if checksum.isDefined() else snapshot.numOfFiles())
-
-
 def _dictionary(of_scala: Any) -> dict[str, Any]:
-    return {pair._1(): pair._2() for pair in _each(of_scala)}
+    return {pair._1(): pair._2() for pair in each(of_scala)}
 
 
-def _each(of_scala: Any) -> Iterator[Any]:
+def each(of_scala: Any) -> Iterator[Any]:
+    """Of a collection of Scala's."""
     iterator = of_scala.iterator()
     while iterator.hasNext():
         yield iterator.next()

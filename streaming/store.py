@@ -141,7 +141,7 @@ class Store:
 
     def rows_of(self, table: Table, keys: DataFrame, within: Range | None = None) -> DataFrame:
         """The rows of the table that have one of a batch's keys, which lie in this range."""
-        return _having(self._candidates(table, within), keys)
+        return _having(self.read(table).where(_holds(within)), keys)
 
     def append(self, table: Table, rows: DataFrame) -> None:
         """Add rows, once per batch number."""
@@ -166,12 +166,13 @@ class Store:
         commit = self._commit(table)
         if commit.is_made:
             return self.rows_of(table, keys, within)
-        if commit.is_first:
+        candidates = commit.files(_holds(within))
+        if not candidates:
             commit.make(rows(new).select(*table.columns))
-            return self.read(table)
+            return self.rows_of(table, keys, within)
         merged = tuple(name for name in new.columns if name not in table.key)
         known = F.struct(F.col("_metadata.file_name").alias("file"), *merged).alias(KNOWN)
-        rows_known = _having(self._candidates(table, within).select(*new.columns, known), keys)
+        rows_known = _having(commit.read(candidates).where(_holds(within)).select(*new.columns, known), keys)
         # Not persisted: what Spark keeps of a table it reads anew after each write to it.
         folded = (
             rows(rows_known.unionByName(new, allowMissingColumns=True))
@@ -181,7 +182,7 @@ class Store:
         [(added, changed, names)] = folded.agg(
             F.count_if(IS_NEW), F.count(CHANGES_FILE), F.collect_set(CHANGES_FILE)
         ).collect()
-        files = commit.files(names) if names else []
+        files = [file for file in candidates if file.path().rpartition("/")[2] in names] if names else []
         parts = []
         if changed:
             others = folded.where(F.col(CHANGES_FILE).isNotNull())
@@ -197,9 +198,6 @@ class Store:
     def _commit(self, table: Table) -> Commit:
         return Commit(self._spark, self.path(table), self._txn_app_id, self._batch_number)
 
-    def _candidates(self, table: Table, within: Range | None) -> DataFrame:
-        return self.read(table).where(within.holds()) if within else self.read(table)
-
     @contextmanager
     def settings(self, settings: Mapping[str, str]) -> Iterator[None]:
         """Of the session, which a batch has for itself."""
@@ -210,6 +208,10 @@ class Store:
         finally:
             for name in settings:
                 self._spark.conf.unset(name)
+
+
+def _holds(within: Range | None) -> Column:
+    return within.holds() if within else F.lit(True)
 
 
 def _having(rows: DataFrame, keys: DataFrame) -> DataFrame:

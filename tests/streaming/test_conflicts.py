@@ -9,7 +9,7 @@ from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame, SparkSession
 
 from lineproof.streaming.commit import Commit, File
-from lineproof.streaming.conflicts import Conflict, again_on_conflict, is_conflict
+from lineproof.streaming.conflicts import again_on_conflict, is_conflict
 from lineproof.streaming.lattice import LATEST, UNION, Rule, folded
 from lineproof.streaming.store import Store, Table
 
@@ -88,17 +88,6 @@ def test_a_row_deleted_just_before_it_would_have_changed_is_there_anew(
     assert Struck.tries == 2, "there was a conflict"
     fold(spark, store, CHANGE)
     assert found(store) == anew, "repeated, as after a crash"
-
-
-def test_a_file_that_is_gone_when_the_commit_looks_for_it_is_a_conflict(spark: SparkSession, store: Store) -> None:
-    """The rows were read just after a compaction, and the transaction had begun before it."""
-    early = Commit(spark, store.path(THINGS), "tests", 2)
-    spark.sql(f"OPTIMIZE delta.`{store.path(THINGS)}`").collect()
-    [name] = [Path(file).name for file in store.read(THINGS).inputFiles()]
-    with pytest.raises(Conflict, match="1 of the files"):
-        early.files([name])
-    [file] = Commit(spark, store.path(THINGS), "tests", 2).files([name])
-    assert file.path() == name
 
 
 def test_other_failures_are_not_tried_again() -> None:

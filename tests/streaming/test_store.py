@@ -8,11 +8,12 @@ from delta.tables import DeltaTable
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from lineproof.streaming.commit import Commit
 from lineproof.streaming.definition import Definition
 from lineproof.streaming.lattice import LATEST, folded
-from lineproof.streaming.store import FEW_ROWS, Store, Table
+from lineproof.streaming.store import FEW_ROWS, Range, Store, Table
 
 OLDER = Table(
     name="things",
@@ -69,7 +70,6 @@ def test_a_batch_is_appended_once_by_each_who_writes(spark: SparkSession, tmp_pa
         return sorted(row.name for row in store.read(OLDER).collect())
 
     Store(spark, str(tmp_path)).create(OLDER)
-    assert Commit(spark, str(tmp_path / "things"), "one", 0).is_first
     assert append("one", 0) == ["one 0"]
     assert append("one", 0) == ["one 0"]
     assert append("one", 3) == append("one", 2) == ["one 0", "one 3"]
@@ -84,7 +84,6 @@ def test_a_batch_is_appended_once_by_each_who_writes(spark: SparkSession, tmp_pa
     for checksum in (tmp_path / "things" / "_delta_log").glob("*.crc"):
         checksum.unlink()
     spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()  # type: ignore[union-attr]
-    assert not Commit(spark, str(tmp_path / "things"), "one", 4).is_first
     assert append("one", 3) == append("other", 1) == ["one 0", "one 3", "other 2"]
     assert append("one", 4) == ["one 0", "one 3", "one 4", "other 2"]
 
@@ -103,6 +102,18 @@ def test_who_is_overtaken_with_the_same_batch_does_not_write_it_again(spark: Spa
         slow.make(rows)
     assert Commit(spark, path, "tests", 0).is_made
     assert spark.read.format("delta").load(path).count() == 1
+
+
+def test_files_that_cannot_hold_a_row_are_not_among_those_that_may(spark: SparkSession, tmp_path: Path) -> None:
+    Store(spark, str(tmp_path)).create(OLDER)
+    assert Commit(spark, str(tmp_path / "things"), "tests", 0).files(F.lit(True)) == []
+    for number, names in enumerate(("ab", "cd")):
+        folded_in(spark, tmp_path, number, dict.fromkeys(names, 1))
+    commit = Commit(spark, str(tmp_path / "things"), "tests", 2)
+    found = {names: commit.files(Range("name", *names).holds()) for names in ("bb", "bc", "ee")}
+    assert {names: len(files) for names, files in found.items()} == {"bb": 1, "bc": 2, "ee": 0}
+    assert sorted(row.name for row in commit.read(found["bb"]).collect()) == ["a", "b"]
+    assert len(commit.files(F.lit(True))) == 2
 
 
 def thing(spark: SparkSession, name: str) -> DataFrame:
