@@ -38,7 +38,7 @@ lint: .venv/package.stamp ## Check style and formatting
 # mypy does not follow an editable install, so it gets the package as it will be installed, made of links.
 types: .venv/package.stamp ## Check the types
 	@rm -rf build/types && mkdir -p build/types/lineproof
-	@ln -s $(addprefix ../../../,$(wildcard lineproof/*.py) bench conf producers quality schemas streaming) build/types/lineproof
+	@ln -s $(addprefix ../../../,$(wildcard lineproof/*.py) lineproof/cli lineproof/local lineproof/settings bench conf producers quality schemas serving streaming topics) build/types/lineproof
 	@MYPYPATH=build/types $(BIN)/mypy -p lineproof
 	@MYPYPATH=build/types $(BIN)/mypy tests
 

@@ -30,14 +30,14 @@ from openlineage.client.transport.kafka import KafkaConfig, KafkaTransport
 from openlineage.client.uuid import generate_new_uuid
 
 from lineproof.bench.figures import Figure, below
-from lineproof.broker import Broker
-from lineproof.kafka import Kafka
-from lineproof.output import err, show
+from lineproof.cli.output import err, show
+from lineproof.local.broker import Broker
 from lineproof.producers.dataset_names import DatasetName
 from lineproof.producers.datasets import input_dataset
 from lineproof.producers.emitter import Emitter
 from lineproof.producers.transports.composite import CompositeTransport
 from lineproof.producers.transports.kafka import kafka_transport
+from lineproof.topics.cluster import Kafka
 
 TOPIC = "bench.emit"
 PATIENCE_S = 10.0

@@ -10,12 +10,12 @@ from pyspark.sql import functions as F
 
 from lineproof.bench.generate import History
 from lineproof.bench.world import World, seconds_of
-from lineproof.streaming import decode
-from lineproof.streaming.batch import batch_of
-from lineproof.streaming.facts import facts
-from lineproof.streaming.graph import graph_batch_of
+from lineproof.streaming.delta.store import Store
 from lineproof.streaming.job import CURATED, GRAPH
-from lineproof.streaming.store import Store
+from lineproof.streaming.stages import decode
+from lineproof.streaming.stages.batch import batch_of
+from lineproof.streaming.stages.facts import facts
+from lineproof.streaming.stages.graph import graph_batch_of
 from lineproof.streaming.tables import archive, lineage_events, records
 
 ROUNDS = 2

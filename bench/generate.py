@@ -14,9 +14,9 @@ from itertools import accumulate, islice
 from random import Random
 from typing import Any
 
-from lineproof.producers.certificates import GENESIS, Certificate
 from lineproof.producers.document import document_of
 from lineproof.producers.facets import CdmeFidelityCertificateRunFacet
+from lineproof.schemas.certificates import GENESIS, Certificate
 from lineproof.schemas.envelope import Envelope
 from lineproof.schemas.openlineage import Event
 

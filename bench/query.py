@@ -7,8 +7,8 @@ from pyspark.sql import functions as F
 
 from lineproof.bench.figures import Figure, below
 from lineproof.bench.world import World
-from lineproof.sql import Tables
-from lineproof.streaming.store import Store
+from lineproof.serving.sql import Tables
+from lineproof.streaming.delta.store import Store
 from lineproof.streaming.tables import edges
 
 EDGES, DEPTH, PARENTS = 100_000, 20, 2

@@ -15,7 +15,7 @@ from lineproof.bench.query import query
 from lineproof.bench.steady import steady
 from lineproof.bench.throughput import CURATED, throughput
 from lineproof.bench.world import World, world
-from lineproof.output import err, show
+from lineproof.cli.output import err, show
 from lineproof.settings import Settings
 
 COLUMNS = ("benchmark", "measured", "ratio", "to reach", "reached")

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from lineproof.output import show
+from lineproof.cli.output import show
 from lineproof.producers.telemetry import Telemetry
 
 ROUNDS = 15

@@ -1,5 +1,5 @@
 """`python -m lineproof`."""
 
-from lineproof.cli import main
+from lineproof.cli.main import main
 
 main()

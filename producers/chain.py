@@ -13,7 +13,7 @@ from dataclasses import replace
 from io import BufferedRandom
 from pathlib import Path
 
-from lineproof.producers.certificates import GENESIS, Certificate, verify
+from lineproof.schemas.certificates import GENESIS, Certificate, verify
 from lineproof.schemas.errors import LineproofError
 
 

@@ -14,9 +14,9 @@ import weakref
 from collections.abc import Callable
 from types import FrameType
 
-from lineproof.producers.spooling.complaints import Complaints
-from lineproof.producers.spooling.courier import POLL_S, Counts, Courier
+from lineproof.producers.spooling.delivery_worker import POLL_S, Counts, Courier
 from lineproof.producers.spooling.frames import Record
+from lineproof.producers.spooling.log_throttle import Complaints
 from lineproof.producers.spooling.spool import Spool
 from lineproof.producers.transports.base import Sender, Stats
 from lineproof.schemas.envelope import Envelope

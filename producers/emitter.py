@@ -27,12 +27,12 @@ from lineproof.producers.events import Document, EventBuilder, Facets, Job, docu
 from lineproof.producers.lineage_mode import LineageMode
 from lineproof.producers.naming import NamespaceMode, check_job_name, check_namespace
 from lineproof.producers.run import Run
-from lineproof.producers.sanitise import sanitise
 from lineproof.producers.transports.base import Stats, Transport
 from lineproof.schemas.envelope import Envelope
 from lineproof.schemas.errors import LineproofError
 from lineproof.schemas.facets import FacetRegistry
 from lineproof.schemas.openlineage import Event, InvalidEvent, event_of, parse
+from lineproof.schemas.sanitise import sanitise
 
 log = logging.getLogger(__name__)
 

@@ -12,17 +12,17 @@ from openlineage.client import event_v2 as ol
 from openlineage.client.facet_v2 import error_message_run, parent_run
 from openlineage.client.uuid import generate_new_uuid
 
-from lineproof.producers.certificates import Certificate
 from lineproof.producers.dataset_names import DatasetName
 from lineproof.producers.datasets import input_dataset, output_dataset, strict_problems
 from lineproof.producers.events import Facets, Job
 from lineproof.producers.facets import CdmeFidelityCertificateRunFacet, ProgressRunFacet
 from lineproof.producers.ledger import Ledger
 from lineproof.producers.lineage_mode import LineageRecord
-from lineproof.producers.sanitise import sanitise
 from lineproof.producers.telemetry import Morphism, Telemetry
 from lineproof.producers.tracing import current_trace_id
+from lineproof.schemas.certificates import Certificate
 from lineproof.schemas.errors import LineproofError
+from lineproof.schemas.sanitise import sanitise
 
 if TYPE_CHECKING:
     from lineproof.producers.emitter import Emitter

@@ -14,9 +14,9 @@ from great_expectations.expectations.registry import (
     register_core_expectations,
 )
 
-from lineproof.producers.sanitise import sanitise
 from lineproof.quality.suite import Expectation, Suite, SuiteError
 from lineproof.schemas.errors import nearest
+from lineproof.schemas.sanitise import sanitise
 
 COMPARE_ROWS = frozenset(
     {

@@ -10,9 +10,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import AtomicType
 
 from lineproof.quality.suite import Suite
-from lineproof.streaming.formats import refuse_newer
-from lineproof.streaming.settled import settled_version
-from lineproof.streaming.snapshot import properties
+from lineproof.schemas.table_format import refuse_newer
+from lineproof.streaming.delta.snapshot import properties
+from lineproof.streaming.upkeep.consistent_version import settled_version
 
 
 @dataclass(frozen=True)

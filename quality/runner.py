@@ -13,15 +13,15 @@ from lineproof.producers.dataset_names import DatasetName
 from lineproof.producers.dataset_names import file as local_file
 from lineproof.producers.emitter import Emitter
 from lineproof.producers.run import Run
-from lineproof.producers.sanitise import sanitise
 from lineproof.quality.expectations import in_short
 from lineproof.quality.lineage import end, job_name
 from lineproof.quality.rows import Part, files_of, in_files, metrics, rows_of, written_since
 from lineproof.quality.suite import Suite, load_suite
 from lineproof.quality.validation import Result, Validator
 from lineproof.schemas.errors import LineproofError
+from lineproof.schemas.sanitise import sanitise
+from lineproof.streaming.delta.store import Store
 from lineproof.streaming.job import TABLES
-from lineproof.streaming.store import Store
 
 
 @dataclass(frozen=True)

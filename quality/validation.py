@@ -14,10 +14,10 @@ from great_expectations.data_context.types.base import (
 )
 from pyspark.sql import DataFrame
 
-from lineproof.producers.sanitise import sanitise
 from lineproof.quality.expectations import in_short, is_about_rows, known
 from lineproof.quality.rows import Part
 from lineproof.quality.suite import Expectation, Suite
+from lineproof.schemas.sanitise import sanitise
 
 SAMPLES = 5
 _COLUMNS = ("column", "column_A", "column_B", "column_list", "column_set")

@@ -103,7 +103,7 @@ class Envelope:
 def event_id(payload: bytes) -> str:
     """The id of an event: a UUIDv8 (RFC 9562) made of the first 16 bytes of the payload's SHA-256.
 
-    `lineproof.streaming.decode` computes the same in Spark SQL.
+    `lineproof.streaming.stages.decode` computes the same in Spark SQL.
     """
     digest = bytearray(sha256(payload).digest()[:16])
     digest[6] = digest[6] & 0x0F | 0x80

@@ -3,10 +3,9 @@
 Ingest appends the topic to `archive`. Curate folds `archive` into `lineage_events`, `runs` and what else is about
 single events and runs. Graph folds `lineage_events` into jobs, datasets and edges: these hardly change, and cost as
 much to merge as all others, so it is done less often.
-Run it with `lineproof job`, or on a cluster with `spark-submit streaming/job.py --config FILE`.
+Run it with `lineproof job`, or on a cluster with `spark-submit streaming/main.py --config FILE`.
 """
 
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -20,8 +19,10 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from lineproof.streaming.batch import Batch, batch_of
-from lineproof.streaming.checkpoint import (
+from lineproof.streaming.delta.conflicts import again_on_conflict
+from lineproof.streaming.delta.snapshot import transactions
+from lineproof.streaming.delta.store import Store, Table
+from lineproof.streaming.recovery.checkpoint import (
     REBUILD,
     RESTORE,
     START_OVER,
@@ -32,15 +33,14 @@ from lineproof.streaming.checkpoint import (
     refuse_missing,
     refuse_older_archive,
 )
-from lineproof.streaming.conflicts import again_on_conflict
-from lineproof.streaming.facts import facts
-from lineproof.streaming.graph import GraphBatch, graph_batch_of
-from lineproof.streaming.migrations import migrate
-from lineproof.streaming.position import IngestPosition
-from lineproof.streaming.published import Target, published
+from lineproof.streaming.recovery.ingest_position import IngestPosition
+from lineproof.streaming.recovery.migrations import migrate
+from lineproof.streaming.recovery.topic import Topic, ranges
 from lineproof.streaming.session import MAX_BATCH_BYTES
-from lineproof.streaming.snapshot import transactions
-from lineproof.streaming.store import Store, Table
+from lineproof.streaming.stages.batch import Batch, batch_of
+from lineproof.streaming.stages.facts import facts
+from lineproof.streaming.stages.graph import GraphBatch, graph_batch_of
+from lineproof.streaming.stages.publish import Target, published
 from lineproof.streaming.tables import (
     archive,
     certificates,
@@ -54,7 +54,6 @@ from lineproof.streaming.tables import (
     records,
     runs,
 )
-from lineproof.streaming.topic import Topic, ranges
 
 CURATED = (runs, lineage_events, records, certificates, quality_results, dead_letters)
 """What curate writes. `runs` comes first: an event that graph sees in `lineage_events` is there already."""
@@ -324,9 +323,3 @@ def _with_prefix(kafka: Mapping[str, str]) -> dict[str, str]:
 
 def _header(name: str, value: Column) -> Column:
     return F.struct(F.lit(name).alias("key"), value.cast("binary").alias("value"))
-
-
-if __name__ == "__main__":
-    from lineproof.cli import main
-
-    main(["job", *sys.argv[1:]])

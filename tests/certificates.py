@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
-from lineproof.producers.certificates import GENESIS, Certificate
 from lineproof.producers.document import document_of
 from lineproof.producers.facets import CdmeFidelityCertificateRunFacet
+from lineproof.schemas.certificates import GENESIS, Certificate
 
 
 def draft(number: int) -> Certificate:

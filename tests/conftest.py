@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from lineproof import jars
-from lineproof.broker import Broker
-from lineproof.java import log_options
-from lineproof.jobrunner import NO_RECOVERY, Recovery, job_config, topic_now
-from lineproof.kafka import Kafka
+from lineproof.local import jars
+from lineproof.local.broker import Broker
+from lineproof.local.java import log_options
+from lineproof.local.job_runner import NO_RECOVERY, Recovery, job_config, topic_now
 from lineproof.producers.emitter import Emitter
 from lineproof.schemas.envelope import MAX_RECORD_BYTES
 from lineproof.settings import Settings
-from lineproof.streaming import work
+from lineproof.streaming import run as work
 from lineproof.streaming.session import session
-from tests.integration.tools import SHORT_LIVED, SHORT_LIVED_JVM, RunJob
+from lineproof.topics.cluster import Kafka
+from tests.end_to_end.tools import SHORT_LIVED, SHORT_LIVED_JVM, RunJob
 from tests.transport import Memory
 
 SPARK = {"spark.master": "local[2]", "spark.driver.memory": "2g", **SHORT_LIVED}

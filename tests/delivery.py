@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lineproof.producers.delivery import Delivery
 from lineproof.producers.spooling.frames import Record
-from lineproof.producers.spooling.life import Entry
+from lineproof.producers.spooling.spool_directory import Entry
 from lineproof.producers.transports.base import EndpointUnavailable, Outcome, Verdict
 from lineproof.schemas.envelope import Envelope, decode
 from tests.events import payload, sealed

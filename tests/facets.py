@@ -3,7 +3,7 @@
 from typing import Any
 
 from lineproof.producers import facets as ours
-from lineproof.producers.certificates import GENESIS, Certificate
+from lineproof.schemas.certificates import GENESIS, Certificate
 
 CERTIFICATE = Certificate(
     certificate_id="c-1",

@@ -5,7 +5,7 @@ from typing import ClassVar
 import attr
 from openlineage.client.generated.base import RunFacet
 
-from lineproof.producers.certificates import Certificate
+from lineproof.schemas.certificates import Certificate
 
 
 @attr.define

@@ -14,8 +14,8 @@ from lineproof.producers.pipelines.platform import Platform
 from lineproof.producers.pipelines.sample import quarter
 from lineproof.producers.pipelines.tables import BUDDY_FEEDBACK, EVIDENCE_SNIPPETS, OUTCOME_SCORES
 from lineproof.producers.run import Run
-from lineproof.producers.sanitise import sanitise
 from lineproof.producers.telemetry import Morphism
+from lineproof.schemas.sanitise import sanitise
 
 INGESTION_STEPS = (MorphismStep("mask", "map", "1:1"),)
 SCORING_STEPS = (MorphismStep("ask_scorer", "llm", "1:1"),)

@@ -14,9 +14,9 @@ from lineproof.producers.emitter import Emitter
 from lineproof.producers.pipelines import analytics, impact_in, q2q_ai, reporting
 from lineproof.producers.pipelines.faults import Fault
 from lineproof.producers.pipelines.platform import Platform
-from lineproof.producers.sanitise import sanitise
 from lineproof.producers.transports.composite import CompositeTransport
 from lineproof.schemas.errors import LineproofError, one_of
+from lineproof.schemas.sanitise import sanitise
 
 
 class UnknownPipeline(LineproofError):

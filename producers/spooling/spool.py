@@ -12,10 +12,10 @@ import uuid
 from contextlib import suppress
 from pathlib import Path
 
-from lineproof.producers.spooling.complaints import Complaints
 from lineproof.producers.spooling.frames import Record, framed
-from lineproof.producers.spooling.life import Entry, Life
+from lineproof.producers.spooling.log_throttle import Complaints
 from lineproof.producers.spooling.segments import SEGMENT_BYTES, Place, size_of
+from lineproof.producers.spooling.spool_directory import Entry, Life
 from lineproof.schemas.errors import LineproofError
 
 log = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ from enum import Enum
 from typing import NamedTuple, Protocol
 
 from lineproof.producers.spooling.frames import Record
-from lineproof.producers.spooling.life import Entry
+from lineproof.producers.spooling.spool_directory import Entry
 from lineproof.schemas.envelope import Envelope
 from lineproof.schemas.errors import LineproofError
 

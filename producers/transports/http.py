@@ -7,8 +7,8 @@ from pathlib import Path
 
 from lineproof.producers.delivery import Delivery
 from lineproof.producers.spooling.frames import Record
-from lineproof.producers.spooling.life import Entry
 from lineproof.producers.spooling.spool import Spool
+from lineproof.producers.spooling.spool_directory import Entry
 from lineproof.producers.transports.base import EndpointUnavailable, Outcome, Verdict
 from lineproof.schemas.envelope import Envelope, decode
 from lineproof.schemas.errors import LineproofError

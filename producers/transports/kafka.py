@@ -10,8 +10,8 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from lineproof.producers.delivery import Delivery
 from lineproof.producers.spooling.frames import Record
-from lineproof.producers.spooling.life import Entry
 from lineproof.producers.spooling.spool import Spool
+from lineproof.producers.spooling.spool_directory import Entry
 from lineproof.producers.transports.base import EndpointUnavailable, Outcome, Verdict
 from lineproof.schemas.avro import newest
 from lineproof.schemas.envelope import MAX_RECORD_BYTES, WRITER_SCHEMAS

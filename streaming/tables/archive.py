@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lineproof.streaming.store import Store, Table
-from lineproof.streaming.topic import Ranges
+from lineproof.streaming.delta.store import Store, Table
+from lineproof.streaming.recovery.topic import Ranges
 
 COORDINATES = ("topic", "partition", "offset")
 """What a record of the topic is known by."""

@@ -11,8 +11,8 @@ from functools import cache
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lineproof.streaming.batch import Batch, issued_at
-from lineproof.streaming.store import Store, Table
+from lineproof.streaming.delta.store import Store, Table
+from lineproof.streaming.stages.batch import Batch, issued_at
 
 TABLE = Table(
     name="certificates",
@@ -60,7 +60,7 @@ def _computed_hash() -> Column:
 
 
 def chain_hash(column: Callable[[str], Column]) -> Column:
-    """The hash that `lineproof.producers.certificates.chain_hash` computes, over the same bytes."""
+    """The hash that `lineproof.schemas.certificates.chain_hash` computes, over the same bytes."""
     invariants, thresholds = column("invariants"), column("materiality_thresholds")
     parts = [
         *(F.lit(DOMAIN), column("algorithm"), column("certificate_id")),

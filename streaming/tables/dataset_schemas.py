@@ -6,10 +6,10 @@ A schema that comes back is the row it was before: `last_seen` moves on.
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lineproof.streaming.graph import GraphBatch
-from lineproof.streaming.latest_facets import facet_named
-from lineproof.streaming.lattice import EARLIEST, LATEST, Rule, folded
-from lineproof.streaming.store import Store, Table
+from lineproof.streaming.delta.store import Store, Table
+from lineproof.streaming.stages.graph import GraphBatch
+from lineproof.streaming.stages.latest_facets import facet_named
+from lineproof.streaming.stages.merge_rules import EARLIEST, LATEST, Rule, folded
 
 FIELDS = "ARRAY<STRUCT<name: STRING, type: STRING, description: STRING>>"
 _SEEN = "STRUCT<event_time: TIMESTAMP, event_id: STRING, run_id: STRING>"

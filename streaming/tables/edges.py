@@ -10,10 +10,10 @@ from operator import and_
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lineproof.streaming.graph import GraphBatch
-from lineproof.streaming.latest_facets import facet_named
-from lineproof.streaming.lattice import EARLIEST, LATEST, UNION, Rule, folded, grouped
-from lineproof.streaming.store import Store, Table
+from lineproof.streaming.delta.store import Store, Table
+from lineproof.streaming.stages.graph import GraphBatch
+from lineproof.streaming.stages.latest_facets import facet_named
+from lineproof.streaming.stages.merge_rules import EARLIEST, LATEST, UNION, Rule, folded, grouped
 from lineproof.streaming.tables import runs
 
 _TRANSFORMATION = "STRUCT<type: STRING, subtype: STRING, description: STRING, masking: BOOLEAN>"

@@ -5,10 +5,19 @@ from functools import cache
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lineproof.streaming.graph import GraphBatch
-from lineproof.streaming.latest_facets import FACETS, KEY, OWNERS, RULES, TAGS, described, live, with_latest_facets
-from lineproof.streaming.lattice import folded
-from lineproof.streaming.store import Store, Table
+from lineproof.streaming.delta.store import Store, Table
+from lineproof.streaming.stages.graph import GraphBatch
+from lineproof.streaming.stages.latest_facets import (
+    FACETS,
+    KEY,
+    OWNERS,
+    RULES,
+    TAGS,
+    described,
+    live,
+    with_latest_facets,
+)
+from lineproof.streaming.stages.merge_rules import folded
 
 TABLE = Table(
     name="jobs",

@@ -7,8 +7,8 @@ column is a function of the payload, so that it does not matter which copy came 
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from lineproof.streaming.batch import Batch
-from lineproof.streaming.store import Store, Table
+from lineproof.streaming.delta.store import Store, Table
+from lineproof.streaming.stages.batch import Batch
 from lineproof.streaming.tables.archive import COORDINATES
 
 _DATASETS = "ARRAY<STRUCT<namespace: STRING, name: STRING, row_count: BIGINT, size: BIGINT, facets_hash: BIGINT>>"

@@ -8,8 +8,8 @@ A result is known by its event and its place in it, so that the table is a set. 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lineproof.streaming.batch import Batch
-from lineproof.streaming.store import Store, Table
+from lineproof.streaming.delta.store import Store, Table
+from lineproof.streaming.stages.batch import Batch
 
 TABLE = Table(
     name="quality_results",

@@ -1,7 +1,7 @@
 """`records`: what every record of the archive is: an event, or something that cannot be used, and why."""
 
-from lineproof.streaming.batch import Batch
-from lineproof.streaming.store import Store, Table
+from lineproof.streaming.delta.store import Store, Table
+from lineproof.streaming.stages.batch import Batch
 from lineproof.streaming.tables.archive import COORDINATES
 
 TABLE = Table(

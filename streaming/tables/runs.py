@@ -1,7 +1,7 @@
 """`runs`: one row per run, START joined with its end, in whatever order they came.
 
-Columns are either merged by a rule of `lineproof.streaming.lattice`, or derived from merged ones. Nothing else
-is stored, so that the row is a function of the set of the run's events.
+Columns are merged by a rule of `stages.merge_rules`, or derived from merged ones. Nothing else is stored, so that the
+row is a function of the set of the run's events.
 """
 
 from functools import cache
@@ -9,9 +9,9 @@ from functools import cache
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lineproof.streaming.batch import Batch
-from lineproof.streaming.lattice import EARLIEST, LATEST, UNION, Rule, folded, latest_by, smallest
-from lineproof.streaming.store import Store, Table
+from lineproof.streaming.delta.store import Store, Table
+from lineproof.streaming.stages.batch import Batch
+from lineproof.streaming.stages.merge_rules import EARLIEST, LATEST, UNION, Rule, folded, latest_by, smallest
 from lineproof.streaming.tables import certificates
 
 COUNTED_EVENTS = 500

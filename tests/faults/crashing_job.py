@@ -18,7 +18,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from lineproof.jobrunner import run_job
+from lineproof.local.job_runner import run_job
 from lineproof.settings import Settings, load
 from lineproof.streaming import job
 from lineproof.streaming.tables import archive

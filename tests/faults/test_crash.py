@@ -16,10 +16,10 @@ import pytest
 import yaml
 from deltalake import DeltaTable
 
-from lineproof.kafka import Kafka
 from lineproof.settings import Settings
+from lineproof.topics.cluster import Kafka
+from tests.end_to_end.tools import RunJob, assert_archive_is_topic, consumed, publish, rows, snapshot
 from tests.faults.crashing_job import AT_RANDOM, points
-from tests.integration.tools import RunJob, assert_archive_is_topic, consumed, publish, rows, snapshot
 
 KILLS = int(os.environ.get("FAULT_KILLS", "50"))
 

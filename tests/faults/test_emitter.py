@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer
 
-from lineproof.broker import Broker
-from lineproof.kafka import Kafka
+from lineproof.local.broker import Broker
 from lineproof.schemas.envelope import Envelope, decode
+from lineproof.topics.cluster import Kafka
 
 EVENTS = int(os.environ.get("FAULT_EVENTS", "100000"))
 BROKER_KILLS = 5

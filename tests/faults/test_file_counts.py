@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from lineproof.streaming.job import TABLES
-from lineproof.streaming.maintenance import FEW_FILES
+from lineproof.streaming.upkeep.maintenance import FEW_FILES
 from tests.streaming.file_counts import GRAPH_EVERY, file_counts
 
 BATCHES = int(os.environ.get("FILE_BATCHES", "500"))

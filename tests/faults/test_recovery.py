@@ -18,15 +18,15 @@ from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
 from pyspark.sql import SparkSession
 
-from lineproof.jobrunner import Recovery
-from lineproof.kafka import Kafka
-from lineproof.quality.accounts import entries
+from lineproof.local.job_runner import Recovery
+from lineproof.local.status import status
+from lineproof.quality.row_count_checks import entries
+from lineproof.serving.sql import Tables
 from lineproof.settings import Settings
-from lineproof.sql import Tables
-from lineproof.status import status
-from lineproof.streaming.checkpoint import CheckpointError
-from lineproof.streaming.topic import TopicLoss
-from tests.integration.tools import RunJob, assert_archive_is_topic, consumed, publish, rows, snapshot
+from lineproof.streaming.recovery.checkpoint import CheckpointError
+from lineproof.streaming.recovery.topic import TopicLoss
+from lineproof.topics.cluster import Kafka
+from tests.end_to_end.tools import RunJob, assert_archive_is_topic, consumed, publish, rows, snapshot
 
 pytestmark = pytest.mark.faults
 

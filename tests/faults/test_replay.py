@@ -9,15 +9,15 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from lineproof.diff import TABLES, diff
-from lineproof.kafka import Kafka
-from lineproof.replay_tables import plan_tables, replay_to_tables
-from lineproof.replay_topic import replay_to_topic
-from lineproof.selection import Selection
+from lineproof.serving.diff import TABLES, diff
+from lineproof.serving.replay_tables import plan_tables, replay_to_tables
+from lineproof.serving.selection import Selection
+from lineproof.serving.sql import Tables
 from lineproof.settings import Settings
-from lineproof.sql import Tables
-from lineproof.streaming.work import Progress
-from tests.integration.tools import RunJob, publish, replayed, source_of
+from lineproof.streaming.run import Progress
+from lineproof.topics.cluster import Kafka
+from lineproof.topics.replay import replay_to_topic
+from tests.end_to_end.tools import RunJob, publish, replayed, source_of
 
 pytestmark = pytest.mark.faults
 

@@ -11,8 +11,8 @@ import yaml
 
 from lineproof.settings import Settings
 from tests.delivery import wait_for
-from tests.integration.subscribers import ROOT, consuming, readme_consumer, records, settled, with_topics
-from tests.integration.tools import RunJob, publish
+from tests.end_to_end.subscribers import ROOT, consuming, readme_consumer, records, settled, with_topics
+from tests.end_to_end.tools import RunJob, publish
 
 pytestmark = pytest.mark.faults
 

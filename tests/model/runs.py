@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from lineproof.producers.certificates import ALGORITHM
+from lineproof.schemas.certificates import ALGORITHM
 from tests.certificates import of_facet
 from tests.model.events import Event, Row, events
 

@@ -3,7 +3,7 @@
 import pytest
 from pyspark.sql import SparkSession
 
-from lineproof.streaming.store import Store
+from lineproof.streaming.delta.store import Store
 from tests.streaming.curated import curated
 from tests.streaming.story import story
 

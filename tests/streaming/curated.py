@@ -7,13 +7,13 @@ from typing import Any
 from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
-from lineproof.streaming.batch import Batch, batch_of
-from lineproof.streaming.facts import facts
-from lineproof.streaming.graph import graph_batch_of
+from lineproof.schemas.views import for_spark, named_in
+from lineproof.streaming.delta.store import Store
 from lineproof.streaming.job import TABLES, side_by_side, write_curated, write_graph
-from lineproof.streaming.store import Store
+from lineproof.streaming.stages.batch import Batch, batch_of
+from lineproof.streaming.stages.facts import facts
+from lineproof.streaming.stages.graph import graph_batch_of
 from lineproof.streaming.tables import archive, lineage_events
-from lineproof.streaming.views import for_spark, named_in
 from tests.streaming.records import Headers, records
 
 Batches = Sequence[Sequence[bytes | None]]

@@ -7,11 +7,11 @@ from datetime import timedelta
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
-from lineproof.streaming.graph import graph_batch_of
+from lineproof.streaming.delta.store import Store
 from lineproof.streaming.job import TABLES, side_by_side, write_graph
-from lineproof.streaming.maintenance import Maintenance
-from lineproof.streaming.store import Store
+from lineproof.streaming.stages.graph import graph_batch_of
 from lineproof.streaming.tables import lineage_events
+from lineproof.streaming.upkeep.maintenance import Maintenance
 from tests.events import document
 from tests.streaming.curated import curate
 

@@ -7,9 +7,9 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from lineproof.schemas.avro import newest
-from lineproof.streaming.batch import Batch
-from lineproof.streaming.published import SCHEMAS, Target, published
-from lineproof.streaming.store import Store
+from lineproof.streaming.delta.store import Store
+from lineproof.streaming.stages.batch import Batch
+from lineproof.streaming.stages.publish import SCHEMAS, Target, published
 from lineproof.streaming.tables import quality_results
 from lineproof.streaming.tables import runs as runs_table
 from tests.streaming.curated import asked, in_utc

@@ -11,10 +11,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lineproof.schemas.envelope import Envelope, decode, event_id
-from lineproof.streaming.batch import events
-from lineproof.streaming.facts import facts
-from lineproof.streaming.lattice import folded
-from lineproof.streaming.sightings import sightings
+from lineproof.streaming.stages.batch import events
+from lineproof.streaming.stages.facts import facts
+from lineproof.streaming.stages.merge_rules import folded
+from lineproof.streaming.stages.observations import sightings
 from lineproof.streaming.tables import (
     dataset_schemas,
     datasets,

@@ -12,14 +12,14 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from lineproof.dead_letters import REDRIVEN_FROM
 from lineproof.schemas.envelope import Envelope
 from lineproof.schemas.openlineage import parse
-from lineproof.sql import Tables
-from lineproof.streaming.catalog import catalog_statements
-from lineproof.streaming.store import Store
+from lineproof.schemas.views import FUNCTIONS, VIEWS, named_in
+from lineproof.serving.catalog import catalog_statements
+from lineproof.serving.dead_letters import REDRIVEN_FROM
+from lineproof.serving.sql import Tables
+from lineproof.streaming.delta.store import Store
 from lineproof.streaming.tables import archive
-from lineproof.streaming.views import FUNCTIONS, VIEWS, named_in
 from tests.events import payload
 from tests.histories import FACET, arrival
 from tests.model.runs import runs as model_runs
@@ -246,7 +246,7 @@ def test_records_that_the_archive_does_not_have(spark: SparkSession, tmp_path: P
 
 
 def test_there_is_a_file_for_every_view() -> None:
-    folder = Path(__file__).parents[2] / "streaming" / "views_sql"
+    folder = Path(__file__).parents[2] / "schemas" / "views_sql"
     assert {file.stem for file in folder.iterdir()} == set(VIEWS)
 
 

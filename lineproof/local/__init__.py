@@ -1,0 +1,1 @@
+"""Everything that runs on this machine: embedded broker, Java, JARs, `up` and `down`."""

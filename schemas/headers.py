@@ -1,0 +1,10 @@
+"""The Kafka record headers that lineproof writes."""
+
+REASON = "lineproof.reason"
+"""On the dead-letter topic: why the record cannot be used."""
+SOURCE = "lineproof.source"
+"""On the dead-letter topic: the original record, as TOPIC/PARTITION/OFFSET."""
+REDRIVEN_FROM = "lineproof.redriven-from"
+"""The dead letter that this record replaces, as TOPIC/PARTITION/OFFSET."""
+REPLAYED_FROM = "lineproof.replayed-from"
+"""The archived record that was replayed, as TOPIC/PARTITION/OFFSET."""

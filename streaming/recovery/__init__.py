@@ -1,0 +1,1 @@
+"""Checkpoints, positions, migrations and rebuilds: what lets the job start again safely."""

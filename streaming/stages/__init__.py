@@ -1,0 +1,1 @@
+"""The steps of a batch, in order: decode, facts, batch, graph, publish."""

@@ -1,0 +1,1 @@
+"""Background work on the tables: maintenance, retention and what it must wait for."""

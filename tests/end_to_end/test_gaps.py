@@ -1,0 +1,103 @@
+"""Whether the archive is complete, against the real topic (R48). The archive is made by hand here: no Spark."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from confluent_kafka import Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
+from deltalake import DeltaTable, write_deltalake
+from typer.testing import CliRunner
+
+from lineproof.cli.main import app
+from lineproof.serving.sql import Tables
+from lineproof.settings import Settings
+from lineproof.topics.cluster import Kafka
+from lineproof.topics.gaps import Gap, Kind, find_gaps
+from tests.end_to_end.tools import consumed
+
+SCHEMA = pa.schema([("topic", pa.string()), ("partition", pa.int32()), ("offset", pa.int64())])
+
+
+@pytest.fixture
+def archived(settings: Settings) -> Settings:
+    """Partition 0 has records 0-3, a mark of a transaction at 4, and records 5-7; partition 1 has 0-2. All archived."""
+    kafka, topic = Kafka(settings.kafka), settings.topics.events
+    producer = Producer({**settings.kafka, "transactional.id": topic})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    for _ in range(4):
+        producer.produce(topic, b"{}", partition=0)
+    producer.commit_transaction(30)
+    kafka.send(topic, [(None, b"{}", [], partition) for partition in (0, 0, 0, 1, 1, 1)])
+    rows = [{"topic": topic, "partition": m.partition(), "offset": m.offset()} for m in consumed(settings, topic, 10)]
+    write_deltalake(f"{settings.tables_path}/archive", pa.Table.from_pylist(rows, SCHEMA))
+    return settings
+
+
+def gaps(settings: Settings) -> list[tuple[Any, ...]]:
+    found = find_gaps(Tables(settings.tables_path), settings.topics.events, Kafka(settings.kafka), settings.kafka)
+    return [(gap.topic, gap.partition, gap.first, gap.last, gap.offsets, gap.kind) for gap in found]
+
+
+def invoke(settings: Settings) -> Any:
+    places = {
+        "tables": settings.tables_path,
+        "topics.events": settings.topics.events,
+        "kafka.bootstrap.servers": settings.kafka["bootstrap.servers"],
+    }
+    return CliRunner().invoke(app, ["gaps", *(f"--set={name}={value}" for name, value in places.items())])
+
+
+def forget(settings: Settings, partition: int, before: int) -> None:
+    admin = AdminClient(dict(settings.kafka))
+    for future in admin.delete_records([TopicPartition(settings.topics.events, partition, before)]).values():
+        future.result(30)
+
+
+def test_holes_are_told_from_marks_and_from_what_is_to_come(archived: Settings) -> None:
+    topic, archive = archived.topics.events, DeltaTable(f"{archived.tables_path}/archive")
+    mark = (topic, 0, 4, 4, 1, Kind.NOTHING)
+    assert gaps(archived) == [mark]
+    whole = invoke(archived)
+    assert whole.exit_code == 0
+    assert "10 records are archived; 0 offsets are lost, or may be." in " ".join(whole.output.split())
+
+    Kafka(archived.kafka).send(topic, [(None, b"{}", [], 1)] * 2)
+    waiting = (topic, 1, 3, 4, 2, Kind.WAITING)
+    assert gaps(archived) == [mark, waiting]
+    assert invoke(archived).exit_code == 0
+
+    archive.delete('partition = 0 AND "offset" IN (3, 5) OR partition = 1 AND "offset" < 2')
+    # Three offsets, of which two are records.
+    assert gaps(archived) == [(topic, 0, 3, 5, 2, Kind.MISSING), (topic, 1, 0, 1, 2, Kind.MISSING), waiting]
+    broken = invoke(archived)
+    assert broken.exit_code == 3
+    assert "MISSING" in broken.output
+
+    # What the topic has forgotten, nobody knows.
+    forget(archived, 0, 5)
+    forget(archived, 1, 4)
+    assert gaps(archived) == [
+        (topic, 0, 3, 4, 2, Kind.GONE),
+        (topic, 0, 5, 5, 1, Kind.MISSING),
+        (topic, 1, 0, 1, 2, Kind.GONE),
+        (topic, 1, 3, 3, 1, Kind.GONE),
+        (topic, 1, 4, 4, 1, Kind.WAITING),
+    ]
+
+    # A topic made anew is archived by another name; the old one's holes stay to be seen.
+    again = {"topic": f"{topic}#2", "partition": 0, "offset": 9}
+    write_deltalake(archive, pa.Table.from_pylist([again], SCHEMA), mode="append")
+    found = gaps(archived)
+    assert (topic, 0, 3, 5, 3, Kind.GONE) in found
+    assert (f"{topic}#2", 0, 8, 9, 2, Kind.OTHER_TOPIC) in found
+
+
+def test_without_a_topic_the_archive_is_looked_at_alone(archived: Settings) -> None:
+    topics = archived.topics.model_copy(update={"events": f"{archived.topics.events}-gone"})
+    gone = archived.model_copy(update={"topics": topics})
+    assert gaps(gone) == [(archived.topics.events, 0, 4, 4, 1, Kind.GONE)]
+    assert Gap("t", 0, 4, 4, 1, Kind.GONE).kind.is_hole
+    assert Path(gone.tables_path).exists()

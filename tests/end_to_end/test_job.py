@@ -1,0 +1,184 @@
+"""The whole job: a real broker, real Spark, real Delta (R2, R40, R41, R47, R48, R50)."""
+
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Producer
+from pyspark.sql import SparkSession
+
+from lineproof.local.job_runner import job_config
+from lineproof.quality.row_count_checks import entries
+from lineproof.schemas.envelope import MAX_RECORD_BYTES, Envelope, decode, event_id
+from lineproof.serving.dead_letters import DeadLetters, redrive
+from lineproof.serving.sql import Tables
+from lineproof.settings import Settings
+from lineproof.streaming.job import Job, read_topic
+from lineproof.streaming.recovery.checkpoint import CheckpointError
+from lineproof.streaming.tables import archive
+from lineproof.topics.cluster import Kafka
+from tests.bad_input import BAD, USABLE
+from tests.end_to_end.tools import RunJob, assert_archive_is_topic, consumed, publish, snapshot
+from tests.events import payload
+
+
+def test_from_topic_to_tables_and_on(settings: Settings, run_job: RunJob) -> None:
+    sent = publish(settings)
+    batches = run_job(settings)
+    assert sum(batch.rows for batch in batches if batch.query == "ingest") == sent.records
+
+    tables = Tables(settings.tables_path)
+
+    def scalar(sql: str) -> int:
+        return int(tables.query(sql).rows[0][0])
+
+    # The books balance, and agree with what was sent.
+    assert all(entry.balances for entry in entries(scalar))
+    assert scalar("SELECT count(*) FROM archive") == sent.records
+    assert scalar("SELECT count(*) FROM lineage_events") == sent.events
+    assert scalar("SELECT count(*) FROM dead_letters") == sent.broken
+
+    assert_archive_is_topic(settings)
+
+    # Dead letters go to their topic unchanged, and say why.
+    letters = consumed(settings, settings.topics.dead_letters, sent.broken)
+    reasons = tables.query("SELECT value, reason FROM dead_letters").rows
+    published = [(m.value(), dict(m.headers())["lineproof.reason"].decode()) for m in letters]
+    assert sorted(published, key=repr) == sorted(reasons, key=repr)
+
+    # Runs: the outcomes of the unusual ones.
+    states = dict(tables.query("SELECT state, count(*) FROM runs GROUP BY state").rows)
+    assert (states["FAILED"], states["ABORTED"], states["RUNNING"]) == (1, 1, 1)
+    assert tables.query(
+        "SELECT ledger_verdict, ledger_difference, successful FROM runs WHERE NOT successful AND state = 'COMPLETED'"
+    ).rows == [("unbalanced", 25, False)]
+    assert scalar("SELECT duration_ms FROM runs WHERE job_name = 'nightly-index' AND duration_ms = 120000") == 120_000
+
+    # Custom facets are whole.
+    team = "event->>'$.run.facets.example_team.team'"
+    teams = tables.query(f"SELECT DISTINCT {team} FROM lineage_events WHERE job_name = 'nightly'")
+    assert teams.rows == [("data <platform>",)]
+
+    # Nothing new: nothing changes.
+    before, versions = snapshot(settings), [row[4] for row in tables.overview()[1]]
+    assert run_job(settings) == []
+    assert [row[4] for row in tables.overview()[1]] == versions
+
+    # The same events once more: more archived, the same lineage.
+    in_topic = consumed(settings, settings.topics.events, sent.records)
+    again = [(message.key(), message.value()) for message in in_topic if message.key() != b"broken"]
+    Kafka(settings.kafka).send(settings.topics.events, again)
+    run_job(settings)
+    after = snapshot(settings)
+    assert len(after.pop("records")) == len(before.pop("records")) + len(again)
+    assert after == before
+    assert scalar("SELECT count(*) FROM archive") > sent.records
+
+
+def test_an_archive_begun_by_the_sink_of_earlier_versions_is_gone_on_with(
+    spark: SparkSession, settings: Settings, run_job: RunJob
+) -> None:
+    """It wrote under the id of the query, by the same transactions."""
+    config, topic = job_config(settings), settings.topics.events
+    Job(spark, config).prepare()
+    Kafka(settings.kafka).send(topic, [(b"first", payload())])
+    sink = archive.archive(read_topic(spark, config)).writeStream.format("delta").trigger(availableNow=True)
+    sink.option("checkpointLocation", f"{config.checkpoints}/ingest").start(
+        f"{config.tables}/archive"
+    ).awaitTermination()
+    Kafka(settings.kafka).send(topic, [(b"second", payload())])
+    # As if the sink had been killed between its write and its note that it is done: the batch comes once more.
+    commits = Path(config.checkpoints) / "ingest" / "commits"
+    last = max(commits.glob("[0-9]*"), key=lambda file: int(file.name))
+    last.unlink()
+    (commits / f".{last.name}.crc").unlink(missing_ok=True)
+    run_job(settings)
+    assert Tables(settings.tables_path).query("SELECT CAST(key AS VARCHAR) FROM archive ORDER BY 1").rows == [
+        ("first",),
+        ("second",),
+    ]
+    assert_archive_is_topic(settings)
+
+
+def test_every_bad_input_through_the_whole_job(settings: Settings, run_job: RunJob) -> None:
+    """None of them stops the job, and what came in is what came out."""
+    values = [*(value for value, _ in BAD.values()), *USABLE.values()]
+    producer = Producer({**settings.kafka, "message.max.bytes": MAX_RECORD_BYTES})
+    for value in values:
+        producer.produce(settings.topics.events, value=value, headers={"source": b"\xff\x00", "none": None})
+    assert producer.flush(60) == 0
+    run_job(settings.model_copy(update={"schema_ids": {7: 1}}))
+
+    tables = Tables(settings.tables_path)
+    reasons = dict(tables.query("SELECT reason, count(*) FROM dead_letters GROUP BY reason").rows)
+    assert reasons == Counter(reason.value for _, reason in BAD.values())
+    usable = {
+        event_id(opened.payload if isinstance(opened := decode(value, {7: 1}), Envelope) else opened)
+        for value in USABLE.values()
+    }
+    assert {row[0] for row in tables.query("SELECT event_id FROM lineage_events").rows} == usable
+    assert tables.query("SELECT count(*), count(DISTINCT headers) FROM archive").rows == [(len(values), 1)]
+    headers = tables.query("SELECT headers FROM dead_letters LIMIT 1").rows[0][0]
+    assert headers == [{"key": "source", "value": b"\xff\x00"}, {"key": "none", "value": None}]
+
+    # Sent again after a fix: of the bytes, and of nothing.
+    letters = DeadLetters(settings.tables_path)
+    hopeless, mended = (letters.outlines(reason)[0].record for reason in ("invalid_json", "missing_event_time"))
+    kafka = Kafka(settings.kafka)
+    assert list(redrive(letters, [hopeless], kafka, settings.topics.events)) == [1]
+    assert list(redrive(letters, [mended], kafka, settings.topics.events, patch=payload())) == [1]
+    run_job(settings)
+    first, second = letters.named([hopeless, mended])
+    assert (first.fate, second.fate) == ("dead again: invalid_json", "well")
+    assert event_id(payload()) in {row[0] for row in tables.query("SELECT event_id FROM lineage_events").rows}
+    query = 'SELECT headers FROM archive SEMI JOIN redriven USING (topic, partition, "offset")'
+    sent = [row[0] for row in tables.query(query).rows]
+    assert [one[:2] for one in sent] == [headers, headers]
+    assert {one[2]["value"].decode() for one in sent} == {hopeless, mended}
+
+
+def test_checkpoints_that_do_not_belong_are_refused(settings: Settings, run_job: RunJob, tmp_path: Path) -> None:
+    publish(settings)
+    run_job(settings)
+    checkpoints = Path(settings.checkpoints_path)
+    kept = tmp_path / "kept"
+    shutil.copytree(checkpoints, kept)
+
+    def refused(match: str) -> None:
+        with pytest.raises(CheckpointError, match=match):
+            run_job(settings)
+
+    def restore() -> None:
+        shutil.rmtree(checkpoints, ignore_errors=True)
+        shutil.copytree(kept, checkpoints)
+
+    for query in ("ingest", "curate", "graph"):
+        shutil.rmtree(checkpoints / query)
+        refused("missing")
+        restore()
+
+    shutil.rmtree(checkpoints / "curate")
+    shutil.copytree(kept / "ingest", checkpoints / "curate")  # one that belongs to other tables
+    refused("another one")
+    restore()
+
+    shutil.move(f"{settings.tables_path}/runs", tmp_path / "runs")
+    refused("runs is missing")
+    shutil.move(tmp_path / "runs", f"{settings.tables_path}/runs")
+
+    # The remedy for the curated tables works: without their checkpoint, they are rebuilt from the archive.
+    before = snapshot(settings)
+    for query in ("curate", "graph"):
+        shutil.rmtree(checkpoints / query)
+    for name in before:
+        shutil.rmtree(f"{settings.tables_path}/{name}")
+    run_job(settings)
+    assert snapshot(settings) == before
+
+    shutil.rmtree(kept)
+    shutil.copytree(checkpoints, kept)
+    publish(settings)
+    run_job(settings)
+    restore()  # now an old copy
+    refused("old copy")

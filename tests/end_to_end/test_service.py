@@ -1,0 +1,90 @@
+"""`up`, `emit`, `status`, `down`, and `up` again: it continues where it stopped."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from lineproof.serving.sql import QueryError, Tables
+from tests.end_to_end.tools import SHORT_LIVED, lineproof
+from tests.events import payload
+
+OPTIONS = {"spark.driver.memory": "2g", "spark.master": "local[2]", "trigger": "500ms", **SHORT_LIVED}
+SPARK = [f"--set={name}={value}" for name, value in OPTIONS.items()]
+
+
+COUNT = "SELECT count(*) AS n FROM runs"
+
+
+def runs(home: Path) -> int:
+    with suppress(QueryError):
+        return int(Tables(str(home / "tables")).query(COUNT).rows[0][0])
+    return -1
+
+
+def await_runs(home: Path, count: int, timeout_s: float = 90) -> None:
+    """Asked in this process: commands would take half of the machine from the job that is waited for."""
+    deadline = time.monotonic() + timeout_s
+    while runs(home) != count:
+        assert time.monotonic() < deadline, lineproof("status", f"--set=home={home}").stdout
+        time.sleep(0.5)
+    answer = lineproof("sql", COUNT, "-o", "json", f"--set=home={home}")
+    assert json.loads(answer.stdout) == [{"n": count}]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+def test_detached_service_and_foreground_service(home: Path, tmp_path: Path) -> None:
+    here = f"--set=home={home}"
+    event = tmp_path / "events.jsonl"
+    event.write_bytes(payload() + b"\n" + payload(eventType="COMPLETE") + b"\nnot an event\n")
+    try:
+        up = lineproof("up", "--detach", here, *SPARK)
+        assert up.returncode == 0, up.stderr
+        assert "already running" in lineproof("up", here, *SPARK).stderr
+        sent = lineproof("emit", str(event), here)
+        assert sent.returncode == 1
+        assert "events.jsonl:3: Not a JSON document" in sent.stderr
+        assert "2 events sent, 1 refused" in sent.stderr
+        await_runs(home, 1)
+        status = {row["what"]: row["state"] for row in json.loads(lineproof("status", here, "-o", "json").stdout)}
+        assert status["rows of archive"] == 2
+        assert status["records not archived yet"] == 0
+        assert status["job"].startswith("running")
+    finally:
+        down = lineproof("down", here)
+    assert down.stderr.strip().endswith("Stopped.")
+    assert lineproof("down", here).stderr.strip().endswith("Nothing was running.")
+
+    foreground = subprocess.Popen(
+        [sys.executable, "-m", "lineproof", "up", here, *SPARK, "--set=quality_trigger=15m"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert foreground.stderr is not None
+        while "Running; broker at" not in (line := foreground.stderr.readline()):
+            assert line, "the service ended"
+        other = subprocess.run(
+            [sys.executable, "-m", "lineproof", "emit", "-", here],
+            input=payload(run={"runId": "01890000-0000-7000-8000-000000000002"}),
+            check=True,
+        )
+        assert other.returncode == 0
+        await_runs(home, 2)
+        children = psutil.Process(foreground.pid).children(recursive=True)
+    finally:
+        foreground.send_signal(signal.SIGINT)
+        foreground.wait(90)
+    assert foreground.returncode == 0
+    _, alive = psutil.wait_procs(children, timeout=30)
+    assert alive == []

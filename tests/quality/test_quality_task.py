@@ -1,0 +1,93 @@
+"""Suites beside the running job: off its hot path, and without end neither in time nor in number."""
+
+import logging
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from lineproof.local.quality_task import QualityWatch, Turns
+from lineproof.producers.emitter import Emitter
+from lineproof.serving.sql import Tables
+from lineproof.settings import Settings
+from lineproof.streaming.delta.store import Store
+from lineproof.streaming.tables import runs
+from lineproof.streaming.upkeep.background_task import PATIENCE_S
+from lineproof.topics.cluster import Kafka
+from tests.end_to_end.tools import RunJob
+from tests.streaming.curated import curate
+from tests.streaming.story import event, story
+from tests.transport import Memory
+
+SUITE = "table: runs\nexpectations:\n  - expect_column_values_to_not_be_null: {column: run_id}\n"
+HANGING = """
+table: runs
+expectations:
+  - unexpected_rows_expectation:
+      unexpected_rows_query: >
+        SELECT run_id FROM {batch} WHERE java_method('java.lang.Thread', 'sleep', 600000L + length(run_id)) = ''
+"""
+
+
+def written(directory: Path, text: str) -> Path:
+    file = directory / "suite.yaml"
+    file.write_text(text)
+    return file
+
+
+def await_that(holds: Callable[[], bool], timeout_s: float = 60) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_results_of_tests_are_no_reason_to_test_again(
+    spark: SparkSession, sound: Store, emitter: Emitter, memory: Memory, tmp_path: Path
+) -> None:
+    settings = Settings(home=tmp_path)
+    shutil.copytree(Path(sound.path(runs.TABLE)).parent, settings.tables_path)
+    suite = written(tmp_path, SUITE)
+    turns = Turns(spark.newSession(), settings, emitter)
+    assert [outcome.is_sound for outcome in turns.take([suite])] == [True]
+    assert memory.types == ["START", "COMPLETE"]
+
+    results = [envelope.encode() for envelope in memory.envelopes]
+    curate(spark, settings.tables_path, 1, results, offset=1000)
+    tested = "SELECT state FROM runs WHERE job_name = 'quality.suite'"
+    assert Tables(settings.tables_path).query(tested).rows == [("COMPLETED",)]
+    assert turns.take([suite]) == []
+
+    other = event("00000000-0000-0000-0000-000000000077", "START", 30, "load")
+    curate(spark, settings.tables_path, 2, [*results, other], offset=2000)
+    assert [outcome.is_sound for outcome in turns.take([suite])] == [True]
+    assert turns.take([suite]) == []
+
+
+def test_a_suite_that_never_ends_holds_up_neither_the_job_nor_its_end(
+    spark: SparkSession,
+    sound: Store,
+    settings: Settings,
+    run_job: RunJob,
+    emitter: Emitter,
+    memory: Memory,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    suite, tables = written(tmp_path, HANGING), tmp_path / "tables"
+    watched = settings.model_copy(update={"quality_trigger": "1ms", "tables": str(tables)})
+    with caplog.at_level(logging.WARNING), QualityWatch(spark, watched, lambda: emitter, lambda: [suite]) as watch:
+        watch.start()
+        await_that(lambda: "could not be run, and will be tried again" in caplog.text)  # there are no tables yet
+        tables.symlink_to(Path(sound.path(runs.TABLE)).parent)
+        await_that(lambda: bool(memory.types) and bool(spark.sparkContext.statusTracker().getActiveJobsIds()))
+        Kafka(settings.kafka).send(settings.topics.events, [(b"key", value) for value in story()[:2]])
+        run_job(settings)
+        assert Tables(settings.tables_path).query("SELECT count(*) FROM runs").rows == [(1,)]
+        assert memory.types == ["START"], "the suite is still at it"
+        began = time.monotonic()
+    assert time.monotonic() - began < PATIENCE_S
+    assert memory.types == ["START", "ABORT"]

@@ -1,0 +1,208 @@
+"""Great Expectations over Delta tables: planted faults are found, and results come back as lineage (R3, R32, R46)."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from lineproof.producers.emitter import Emitter
+from lineproof.quality.runner import Runner, dataset_of
+from lineproof.quality.suite import load_suite
+from lineproof.streaming.delta.store import Store
+from lineproof.streaming.job import TABLES
+from lineproof.streaming.tables import edges, quality_results, runs
+from tests.streaming.curated import curated
+from tests.transport import Memory
+from tests.unit.quality.test_suite import OURS
+
+FAULTS: dict[str, tuple[dict[str, str], str]] = {
+    "archive": ({"day": "DATE'2000-01-01'"}, "the day of a record is that of its timestamp"),
+    "runs": ({"run_id": "'not-a-uuid'"}, "expect_column_values_to_match_regex"),
+    "lineage_events": (
+        {"event_id": "'x'", "run_id": "'00000000-0000-0000-0000-000000000099'"},
+        "the run of an event is a row of runs",
+    ),
+    "records": ({"offset": "999", "event_id": "'nowhere'", "reason": "NULL"}, "a record without a reason is an event"),
+    "edges": ({"edge_id": "'x'", "kind": "'OUTPUT'", "target_name": "'nowhere'"}, "the target of an edge is a dataset"),
+    "datasets": ({"name": "'x'", "quality_score": "7.0"}, "expect_column_values_to_be_between"),
+    "jobs": ({"name": "'x'", "max_duration_ms": "-1"}, "expect_column_values_to_be_between"),
+    "dataset_schemas": ({}, "expect_compound_columns_to_be_unique"),
+    "certificates": ({"certificate_key": "'short'"}, "expect_column_value_lengths_to_equal"),
+    "quality_results": ({"result_id": "'x'", "unexpected_share": "2.0"}, "expect_column_values_to_be_between"),
+    "dead_letters": ({"offset": "999", "reason": "'bad luck'"}, "expect_column_values_to_be_in_set"),
+}
+"""Of each table: a row that ought not to be there, and what finds it."""
+
+
+def root(store: Store) -> str:
+    return str(Path(store.path(runs.TABLE)).parent)
+
+
+def test_every_table_has_a_suite_and_all_is_well(spark: SparkSession, sound: Store, emitter: Emitter) -> None:
+    suites = sorted(OURS.glob("*.yaml"))
+    assert {file.stem for file in suites} == {table.name for table in TABLES} == FAULTS.keys()
+    outcomes = Runner(spark, emitter, root(sound)).run(suites)
+    unsound = [
+        (one.suite, one.error, [r for r in one.results if not r.success]) for one in outcomes if not one.is_sound
+    ]
+    assert not unsound
+
+
+def planted(spark: SparkSession, store: Store, place: Path, name: str) -> str:
+    """Put a fault into a copy of one table, beside the others as they are; return what finds it."""
+    columns, finder = FAULTS[name]
+    for table in TABLES:
+        if table.name != name:
+            (place / table.name).symlink_to(store.path(table))
+            continue
+        shutil.copytree(store.path(table), place / name)
+        rows = store.read(table)
+        values = {column: F.expr(text).cast(rows.schema[column].dataType) for column, text in columns.items()}
+        Store(spark, str(place), "faults", 0).append(table, rows.limit(1).withColumns(values))
+    return finder
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_planted_fault_is_found(
+    spark: SparkSession, sound: Store, emitter: Emitter, tmp_path: Path, name: str
+) -> None:
+    finder = planted(spark, sound, tmp_path, name)
+    suite = yaml.safe_load((OURS / f"{name}.yaml").read_text())
+    suite["expectations"] = [
+        {kind: stated}
+        for one in suite["expectations"]
+        for kind, stated in one.items()
+        if finder in (kind, stated.get("description"))
+    ]
+    alone = tmp_path / f"{name}.yaml"
+    alone.write_text(yaml.safe_dump(suite))
+    [outcome] = Runner(spark, emitter, str(tmp_path)).run([alone])
+    failed = [result for result in outcome.results if not result.success]
+    assert not any(result.error for result in failed)
+    assert finder in {text for result in failed for text in (result.expectation, result.expected)}
+    assert not outcome.is_sound
+
+
+def test_a_table_is_read_as_the_last_finished_batch_left_it(
+    spark: SparkSession, sound: Store, emitter: Emitter, tmp_path: Path
+) -> None:
+    """In the midst of a batch there are events without a run, which is no fault."""
+    checkpoint = tmp_path / "checkpoints" / "curate"
+    for log in ("offsets", "commits"):
+        (checkpoint / log).mkdir(parents=True)
+        (checkpoint / log / "0").write_text("")
+    planted(spark, sound, tmp_path, "lineage_events")
+    suite = tmp_path / "suite.yaml"
+    orphans = "SELECT event_id FROM {batch} AS events LEFT ANTI JOIN runs ON runs.run_id = events.run_id"
+    suite.write_text(
+        "table: lineage_events\n"
+        "expectations:\n"
+        f"  - unexpected_rows_expectation: {{unexpected_rows_query: '{orphans}'}}\n"
+    )
+
+    def is_sound() -> bool:
+        runner = Runner(spark, emitter, str(tmp_path), checkpoints=str(checkpoint.parent))
+        return runner.run([suite])[0].is_sound
+
+    assert not is_sound(), "between batches, it is one"
+    (checkpoint / "offsets" / "1").write_text("")
+    assert is_sound()
+
+
+def test_results_come_back_as_lineage(spark: SparkSession, emitter: Emitter, memory: Memory, tmp_path: Path) -> None:
+    people = [("a", "ann@example.com"), ("b", "none"), (None, "none")]
+    spark.createDataFrame(people, "id STRING, mail STRING").write.format("delta").save(f"{tmp_path}/people")
+    suite = tmp_path / "people.yaml"
+    suite.write_text(
+        f"path: {tmp_path}/people\n"
+        "expectations:\n"
+        "  - expect_column_values_to_not_be_null: {column: id}\n"
+        "  - expect_column_values_to_be_in_set: {column: mail, value_set: [none]}\n"
+        "  - expect_table_row_count_to_equal: {value: 3}\n"
+    )
+    [outcome] = Runner(spark, emitter, str(tmp_path)).run([suite])
+    assert [result.success for result in outcome.results] == [False, False, True]
+    assert memory.types == ["START", "COMPLETE"]
+    start, complete = memory.documents
+    dataset = dataset_of(load_suite(suite), "")
+    assert [(one["namespace"], one["name"]) for one in start["inputs"]] == [(dataset.namespace, dataset.name)]
+    metrics = complete["inputs"][0]["inputFacets"]["dataQualityMetrics"]
+    assert (metrics["rowCount"], metrics["columnMetrics"]["id"]["nullCount"]) == (3, 1)
+    assert "ann@example.com" not in str(complete)
+
+    values = [envelope.encode() for envelope in memory.envelopes]
+    store = curated(spark, f"{tmp_path}/tables", [values, values])
+    found = {row.expectation: row for row in store.read(quality_results.TABLE).collect()}
+    nulls, mails, count = (
+        found[f"expect_{name}"]
+        for name in ("column_values_to_not_be_null", "column_values_to_be_in_set", "table_row_count_to_equal")
+    )
+    assert (nulls.success, nulls.unexpected_count, round(nulls.unexpected_share, 2)) == (False, 1, 0.33)
+    assert (mails.suite, mails.column, len(mails.samples), mails.name) == ("people", "mail", 1, dataset.name)
+    assert (count.success, count.observed, count.run_id) == (True, "3", complete["run"]["runId"])
+    [run] = store.read(runs.TABLE).collect()
+    assert (run.job_name, run.state) == ("quality.people", "COMPLETED")
+    [edge] = store.read(edges.TABLE).collect()
+    assert (edge.kind, edge.source_name) == ("INPUT", dataset.name)
+
+
+MISTAKES: list[tuple[str, int, str]] = [
+    ("table: runs\nexpectations: [\n", 3, "expected"),
+    ("table: runs\nexpectations:\n  - expect_colum_to_exist: {column: x}\n", 3, "Did you mean expect_column_to_exist?"),
+    ("table: runs\nexpectations:\n  - expect_column_to_exist: {row: x}\n", 3, "does not take these arguments"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "what"), MISTAKES)
+def test_a_wrong_suite_is_told_and_the_others_run(
+    spark: SparkSession, sound: Store, emitter: Emitter, memory: Memory, tmp_path: Path, text: str, line: int, what: str
+) -> None:
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text(text)
+    first, second = Runner(spark, emitter, root(sound)).run([wrong, OURS / "jobs.yaml"])
+    assert first.error.startswith(f"{wrong}:{line}: ")
+    assert what in first.error
+    assert not first.is_sound
+    assert second.is_sound
+    assert memory.types == ["START", "COMPLETE"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "table: runs\nexpectations:\n  - expect_column_values_to_be_unique: {column: nothing}\n",
+            ":3: there is no column",
+        ),
+        ("path: /nowhere/at/all\nexpectations:\n  - expect_column_to_exist: {column: x}\n", "cannot be read"),
+    ],
+)
+def test_what_cannot_be_looked_at_fails_with_its_reason(
+    spark: SparkSession, sound: Store, emitter: Emitter, memory: Memory, tmp_path: Path, text: str, said: str
+) -> None:
+    suite = tmp_path / "suite.yaml"
+    suite.write_text(text)
+    [outcome] = Runner(spark, emitter, root(sound)).run([suite])
+    errors: list[Any] = [outcome.error, *(result.error for result in outcome.results)]
+    assert any(said in str(error) for error in errors)
+    assert not outcome.is_sound
+    assert memory.types == ["START", "FAIL"]
+    assert said in memory.facet("errorMessage")["message"]
+
+
+def test_a_dataset_whose_files_are_gone_keeps_no_other_suite_from_running(
+    spark: SparkSession, sound: Store, emitter: Emitter, memory: Memory, tmp_path: Path
+) -> None:
+    spark.createDataFrame([("a",)], "id STRING").write.format("delta").save(f"{tmp_path}/people")
+    for file in (tmp_path / "people").glob("*.parquet"):
+        file.unlink()
+    suite = tmp_path / "people.yaml"
+    suite.write_text(f"path: {tmp_path}/people\nexpectations:\n  - expect_table_row_count_to_equal: {{value: 1}}\n")
+    first, second = Runner(spark, emitter, root(sound)).run([suite, OURS / "jobs.yaml"])
+    assert not first.is_sound
+    assert second.is_sound
+    assert memory.types == ["START", "FAIL", "START", "COMPLETE"]

@@ -1,0 +1,140 @@
+"""Where ingest stands: read from its checkpoint, moved on by consent alone, made anew from the archive."""
+
+import json
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from lineproof.streaming.recovery.ingest_position import IngestPosition
+from lineproof.streaming.recovery.topic import Origin, Topic, TopicLoss
+
+ID = "4f6e"
+EVENTS = Topic("events", "id-1", {0: (0, 60), 1: (0, 9)})
+
+
+def checkpoint(path: Path, planned: int, finished: int, name: str = "events") -> None:
+    """As Spark leaves it: batch N ends at offset 10 * (N + 1) of partition 0, and at 0 of partition 1."""
+    for number in range(planned + 1):
+        entry(path / "offsets" / str(number), "v1", '{"conf":{}}', json.dumps({name: {"0": 10 * (number + 1), "1": 0}}))
+    for number in range(finished + 1):
+        entry(path / "commits" / str(number), "v1", "{}")
+    entry(path / "sources" / "0" / "0", "\x00v1", json.dumps({name: {"0": 0, "1": 0}}))
+    entry(path / "metadata", json.dumps({"id": ID}))
+
+
+def entry(file: Path, *lines: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("\n".join(lines))
+
+
+def ends(path: Path) -> dict[int, dict[str, dict[str, int]]]:
+    return {int(file.name): json.loads(file.read_text().splitlines()[-1]) for file in (path / "offsets").glob("[0-9]*")}
+
+
+def last(path: Path, log: str) -> int:
+    return max((int(file.name) for file in (path / log).glob("[0-9]*")), default=-1)
+
+
+def settle(
+    spark: SparkSession, path: Path, topic: Topic, written: int | None = None, accepted: int | None = None
+) -> Origin:
+    archived = {} if written is None else {ID: written}
+    return IngestPosition(spark, str(path)).settle(topic, archived, accepted)
+
+
+def test_a_first_start_remembers_the_topic(spark: SparkSession, tmp_path: Path) -> None:
+    first = settle(spark, tmp_path, EVENTS)
+    assert first == Origin("events", "id-1", "events")
+    assert IngestPosition(spark, str(tmp_path)).origin() == first
+    assert IngestPosition(spark, str(tmp_path)).read({}) is None
+    settle(spark, tmp_path, EVENTS)
+    assert last(tmp_path, "topics") == 0
+
+
+@pytest.mark.parametrize(
+    ("planned", "finished", "written", "batch", "offset"),
+    [
+        (-1, -1, None, 0, 0),
+        (0, -1, None, 0, 0),  # planned, nothing written
+        (3, 2, 2, 3, 30),
+        (3, 2, 3, 4, 40),  # killed between archive and checkpoint
+        (3, 3, 3, 4, 40),
+    ],
+)
+def test_the_position_is_where_the_archive_ends(
+    spark: SparkSession, tmp_path: Path, planned: int, finished: int, written: int | None, batch: int, offset: int
+) -> None:
+    checkpoint(tmp_path, planned, finished)
+    position = IngestPosition(spark, str(tmp_path)).read({} if written is None else {ID: written})
+    assert position
+    assert (position.batch, position.offsets) == (batch, {0: offset, 1: 0})
+    # A checkpoint of before topics were remembered: the topic is taken as it is.
+    assert settle(spark, tmp_path, EVENTS, written) == Origin("events", "id-1", "events")
+    assert last(tmp_path, "commits") == finished
+
+
+def test_expired_records_are_given_up_by_consent(spark: SparkSession, tmp_path: Path) -> None:
+    checkpoint(tmp_path, planned=3, finished=2)
+    settle(spark, tmp_path, EVENTS, written=2)
+    expired = Topic("events", "id-1", {0: (50, 60), 1: (0, 9)})
+    for accepted in (None, 2, 4):
+        with pytest.raises(TopicLoss, match="events-0: offsets 30 to 49"):
+            settle(spark, tmp_path, expired, written=2, accepted=accepted)
+    assert settle(spark, tmp_path, expired, written=2, accepted=3) == Origin("events", "id-1", "events", moved_at=4)
+    assert ends(tmp_path)[4] == {"events": {"0": 50, "1": 0}}
+    assert last(tmp_path, "commits") == 4
+    # From there it goes on, and the consent is used up.
+    settle(spark, tmp_path, expired, written=2)
+    with pytest.raises(TopicLoss, match="--accept-loss=5"):
+        settle(spark, tmp_path, Topic("events", "id-1", {0: (60, 60), 1: (0, 9)}), written=2, accepted=3)
+
+
+def test_a_new_topic_is_read_from_its_beginning(spark: SparkSession, tmp_path: Path) -> None:
+    checkpoint(tmp_path, planned=2, finished=2)
+    settle(spark, tmp_path, EVENTS, written=2)
+    anew = Topic("events", "id-2", {0: (0, 99)})
+    with pytest.raises(TopicLoss, match="made anew before batch 3"):
+        settle(spark, tmp_path, anew, written=2)
+    assert settle(spark, tmp_path, anew, 2, accepted=3) == Origin("events", "id-2", "events#2", moved_at=3)
+    assert ends(tmp_path)[3] == {"events": {"0": 0}}
+    other = Topic("other", "id-3", {0: (0, 99)})
+    assert settle(spark, tmp_path, other, 2, accepted=4) == Origin("other", "id-3", "other", moved_at=4)
+    assert settle(spark, tmp_path, anew, 2, accepted=5).archived_as == "events#3"
+
+
+def test_a_move_that_was_cut_short_never_was(spark: SparkSession, tmp_path: Path) -> None:
+    checkpoint(tmp_path, planned=2, finished=2)
+    settle(spark, tmp_path, EVENTS, written=2)
+    grown = Topic("events", "id-2", {0: (0, 99), 1: (0, 99)})
+    settle(spark, tmp_path, grown, 2, accepted=3)
+    (tmp_path / "commits" / "3").unlink()
+    (tmp_path / "commits" / ".3.crc").unlink()
+    with pytest.raises(TopicLoss, match="made anew before batch 3"):
+        settle(spark, tmp_path, grown, written=2)
+    # The right broker is there again: batch 3 will be one of the old topic.
+    assert settle(spark, tmp_path, EVENTS, written=2) == Origin("events", "id-1", "events")
+    entry(tmp_path / "commits" / "3", "v1", "{}")
+    assert IngestPosition(spark, str(tmp_path)).origin() == Origin("events", "id-1", "events")
+
+
+def test_a_batch_that_is_archived_need_not_be_there(spark: SparkSession, tmp_path: Path) -> None:
+    """Killed between archive and checkpoint, Spark would read it once more."""
+    checkpoint(tmp_path, planned=3, finished=2)
+    settle(spark, tmp_path, EVENTS, written=3)
+    assert last(tmp_path, "commits") == 2
+    settle(spark, tmp_path, Topic("events", "id-1", {0: (40, 60), 1: (0, 9)}), written=3)
+    assert ends(tmp_path)[last(tmp_path, "commits")] == {"events": {"0": 40, "1": 0}}
+
+
+@pytest.mark.parametrize("batch", [0, 7])
+def test_a_lost_checkpoint_is_made_anew(spark: SparkSession, tmp_path: Path, batch: int) -> None:
+    archived = {"events": {0: (0, 500)}, "events#2": {0: (0, 40), 1: (3, 8)}}
+    IngestPosition(spark, str(tmp_path)).restore(ID, batch, "events", archived)
+    assert json.loads((tmp_path / "metadata").read_text()) == {"id": ID}
+    position = IngestPosition(spark, str(tmp_path)).read({ID: batch})
+    assert position
+    assert (position.batch, position.offsets) == (batch + 1, {0: 40, 1: 8})
+    assert position.origin.archived_as == "events#2"
+    anew = Topic("events", "id-9", {0: (0, 1)})
+    assert settle(spark, tmp_path, anew, batch, accepted=batch + 1).archived_as == "events#3"

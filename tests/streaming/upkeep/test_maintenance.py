@@ -1,0 +1,162 @@
+"""Maintenance of tables (R54, R40): what each task does, what it leaves alone, and what it says."""
+
+import json
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deltalake import DeltaTable
+from pyspark.sql import SparkSession
+
+from lineproof.schemas.table_format import FORMAT_PROPERTY
+from lineproof.settings import Settings
+from lineproof.streaming.delta.definition import Definition
+from lineproof.streaming.delta.store import Store, Table
+from lineproof.streaming.tables import archive, jobs, lineage_events, records, runs
+from lineproof.streaming.upkeep.maintenance import Maintenance
+from lineproof.streaming.upkeep.maintenance_task import LAST, Diary, MaintenanceWatch
+from tests.quality.test_quality_task import await_that
+
+NOW = datetime.now(timezone.utc)
+FIRST_DAY = NOW.date() - timedelta(days=395)
+MIDNIGHT = datetime(FIRST_DAY.year, FIRST_DAY.month, FIRST_DAY.day, tzinfo=timezone.utc)
+JUST_OLD = MIDNIGHT - timedelta(microseconds=1)
+DAYS = Settings().retention.days()
+
+
+def maintenance(spark: SparkSession, store: Store, keep_hours: int = 168, **more: Any) -> Maintenance:
+    root = Path(store.path(archive.TABLE)).parent
+    return Maintenance(spark, str(root), f"{root}-checkpoints", DAYS, timedelta(hours=keep_hours), **more)
+
+
+def add(store: Store, spark: SparkSession, table: Table, rows: Sequence[dict[str, Any]]) -> None:
+    """One file with rows, of which only what matters is told."""
+    whole = [tuple(row.get(name) for name in table.columns) for row in rows]
+    store.append(table, spark.createDataFrame(whole, table.struct).coalesce(1))
+
+
+def record(number: int, **more: Any) -> dict[str, Any]:
+    return {"topic": "t", "partition": 0, "offset": number, "timestamp": NOW, "event_id": f"e{number}", **more}
+
+
+def live(store: Store, table: Table) -> list[Path]:
+    return [Path(uri.removeprefix("file://")) for uri in DeltaTable(store.path(table)).file_uris()]
+
+
+def test_files_are_brought_together_and_removed_and_the_figures_are_true(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And so however many batches come; tests/faults/test_file_counts.py has 500 of them."""
+    monkeypatch.setattr("lineproof.streaming.upkeep.maintenance.FEW_FILES", 2)
+    store = Store(spark, str(tmp_path / "tables"))
+    tables, count = (archive.TABLE, records.TABLE), 4
+    for table in tables:
+        store.create(table)
+
+    def batches(numbers: range) -> None:
+        for number in numbers:
+            writing = Store(spark, str(tmp_path / "tables"), "tests", number)
+            add(writing, spark, archive.TABLE, [record(number, day=date(2026, 1, 1 + number % 2))])
+            add(writing, spark, records.TABLE, [record(number)])
+
+    def versions() -> list[int]:
+        return [int(DeltaTable(store.path(table)).version()) for table in tables]
+
+    batches(range(count))
+    before = versions()
+    said = maintenance(spark, store, is_dry=True).run(("compact", "cluster"))
+    assert versions() == before, "a dry run does nothing"
+    assert {one.table: list(one.done) for one in said} == {
+        "archive": [f"{count} files would be brought together"],
+        "records": [f"{count} files would be brought together", "would be clustered by event_id, run_id"],
+    }
+
+    done = {one.table: one for one in maintenance(spark, store).run(("compact", "vacuum"))}
+    assert [len(live(store, table)) for table in tables] == [2, 1], "one a day, and one"
+    assert done["archive"].done == [f"{count} files rewritten as 2"]
+    assert (done["archive"].before.files, done["archive"].after.files) == (count, 2)
+    assert done["archive"].after.bytes == sum(file.stat().st_size for file in live(store, archive.TABLE))
+    assert done["archive"].after.bytes_on_disk == on_disk(store, archive.TABLE)
+    assert len(list(Path(store.path(records.TABLE)).glob("*.parquet"))) == count + 1, "old files are kept for readers"
+
+    batches(range(count, 2 * count))
+    freed = maintenance(spark, store, keep_hours=0).run(("compact", "vacuum"), ["records"])
+    assert [(one.table, one.before.files, one.after.files) for one in freed] == [("records", count + 1, 1)]
+    assert [*Path(store.path(records.TABLE)).glob("*.parquet")] == live(store, records.TABLE)
+    assert freed[0].after.bytes_on_disk == on_disk(store, records.TABLE) < freed[0].before.bytes_on_disk
+    assert freed[0].done == [f"{count + 1} files rewritten as 1", f"{2 * count + 1} files removed"]
+    assert sorted(row.offset for row in store.read(records.TABLE).collect()) == list(range(2 * count))
+
+
+def test_a_table_on_another_disk_is_maintained_there(spark: SparkSession, tmp_path: Path) -> None:
+    """Its directory is a link. Hadoop lists the link itself under that name."""
+    elsewhere = tmp_path / "disk" / "records"
+    Store(spark, str(elsewhere.parent)).create(records.TABLE)
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "records").symlink_to(elsewhere)
+    for number in range(2):
+        add(Store(spark, str(tmp_path / "tables"), "tests", number), spark, records.TABLE, [record(number)])
+    store = Store(spark, str(tmp_path / "tables"))
+    root = str(tmp_path / "tables")
+    [done] = Maintenance(spark, root, f"{root}-checkpoints", DAYS, timedelta(0)).run(("cluster", "vacuum"), ["records"])
+    assert done.done[-1] == "2 files removed"
+    assert [file.name for file in elsewhere.glob("*.parquet")] == [file.name for file in live(store, records.TABLE)]
+
+
+def on_disk(store: Store, table: Table) -> int:
+    """All that lies there, but for what Hadoop keeps beside every file of a local disk."""
+    files = [file for file in Path(store.path(table)).rglob("*") if file.is_file() and not file.name.startswith(".")]
+    return sum(file.stat().st_size for file in files)
+
+
+def test_exactly_what_is_older_is_deleted(spark: SparkSession, tmp_path: Path) -> None:
+    """By event time, in whole days of UTC; a run by its last event; the archive's records and jobs are kept (R40)."""
+    store = Store(spark, str(tmp_path / "tables"), "tests", 0)
+    times = {"old": JUST_OLD, "young": MIDNIGHT, "new": NOW, "unknown": None}
+    run = {"state": "COMPLETED", "first_event_at": JUST_OLD}
+    filled = (
+        (lineage_events.TABLE, [{"event_id": name, "kind": "RUN", "event_time": at} for name, at in times.items()]),
+        (runs.TABLE, [{"run_id": name, **run, "last_event_at": at} for name, at in times.items()]),
+        (records.TABLE, [record(n, event_id=name, timestamp=at) for n, (name, at) in enumerate(times.items())]),
+        (jobs.TABLE, [{"namespace": "n", "name": name, "last_seen_at": at} for name, at in times.items()]),
+    )
+    for table, rows in filled:
+        store.create(table)
+        add(store, spark, table, rows)
+    dry = maintenance(spark, store, is_dry=True).run(("retain",))
+    done = maintenance(spark, store).run(("retain",))
+    assert {one.table: list(one.done) for one in dry if one.done} == {
+        name: [f"1 rows from before {FIRST_DAY} would be deleted"] for name in ("lineage_events", "runs")
+    }
+    assert {one.table: list(one.done) for one in done if one.done} == {
+        name: [f"1 rows from before {FIRST_DAY} deleted"] for name in ("lineage_events", "runs")
+    }
+    assert {row.event_id for row in store.read(lineage_events.TABLE).collect()} == {"young", "new", "unknown"}
+    assert {row.run_id for row in store.read(runs.TABLE).collect()} == {"young", "new", "unknown"}
+    assert store.read(records.TABLE).count() == store.read(jobs.TABLE).count() == len(times)
+
+
+def test_it_is_done_beside_the_job_and_a_failure_is_tried_again(
+    spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    settings = Settings(home=tmp_path, compact_trigger="1ms", maintain_trigger="")
+    store = Store(spark, settings.tables_path)
+    store.create(jobs.TABLE)
+    definition = Definition(spark, store.path(jobs.TABLE), jobs.TABLE)
+    definition.set({FORMAT_PROPERTY: "99"})
+    with MaintenanceWatch(spark, settings) as watch:
+        watch.start()
+        await_that(lambda: "Maintenance could not be run, and will be tried again" in caplog.text)
+        definition.set({FORMAT_PROPERTY: "1"})
+        printed: list[str] = []
+
+        def has_run() -> bool:
+            printed.append(capfd.readouterr().err)
+            return "maintenance: 0 files, now 0, in" in "".join(printed)
+
+        await_that(has_run)
+    known = json.loads((Path(settings.checkpoints_path) / LAST).read_text())
+    assert known["compact"] > known["all"], "that all was never done is known to the next start, too"
+    assert Diary(spark, settings).read() == known

@@ -1,0 +1,72 @@
+"""The command line teaches itself."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from lineproof.cli.main import app, main
+from lineproof.producers.chain import Chain
+from tests.certificates import draft
+
+COMMANDS = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
+
+
+COMMANDS += [
+    f"{group.name} {command.name or command.callback.__name__}"
+    for group in app.registered_groups
+    if group.typer_instance
+    for command in group.typer_instance.registered_commands
+    if command.callback
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_an_example(command: str) -> None:
+    result = CliRunner().invoke(app, [*command.split(), "--help"])
+    assert result.exit_code == 0
+    assert f"Example: lineproof {command}" in " ".join(result.output.split())
+
+
+def test_errors_are_printed_without_a_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main(["sql", "SELECT 1", "--set", "triger=1s"])
+    assert exit_.value.code == 2
+    printed = capsys.readouterr()
+    assert "did you mean 'trigger'" in printed.err
+    assert "Traceback" not in printed.err
+    assert printed.out == ""
+
+
+def test_tracebacks_on_demand(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["-v", "sql", "SELECT 1", "--set", "triger=1s"])
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_usage_errors_exit_with_2() -> None:
+    assert CliRunner().invoke(app, ["sql"]).exit_code == 2
+    assert CliRunner().invoke(app, ["nonsense"]).exit_code == 2
+
+
+def test_a_time_that_is_none_is_refused_before_anything_starts(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main(["quality", "run", "--since", "yesterday"])
+    assert exit_.value.code == 2
+    assert "yesterday is no time. Say how long ago" in " ".join(capsys.readouterr().err.replace("\n", " ").split())
+
+
+def test_certificates_verify(tmp_path: Path) -> None:
+    file = tmp_path / "chain.jsonl"
+    chain = Chain(file)
+    for number in range(3):
+        chain.append(draft(number))
+    whole = CliRunner().invoke(app, ["certificates", "verify", str(file)])
+    assert (whole.exit_code, whole.output.strip()) == (0, "3 certificates, every link holds.")
+    file.write_text(file.read_text().replace("run-1", "run-x"))
+    altered = CliRunner().invoke(app, ["certificates", "verify", str(file)])
+    assert altered.exit_code == 3
+    assert altered.output.strip().endswith("chain.jsonl:2 (certificate-1): altered")
+    cut = CliRunner().invoke(app, ["certificates", "verify", "-", "--head", "0" * 63 + "1"], input="")
+    assert cut.exit_code == 3
+    assert "truncated" in cut.output

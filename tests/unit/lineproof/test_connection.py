@@ -1,0 +1,92 @@
+"""An emitter from the settings, and the refusal to go without lineage silently (R14, R26, R27)."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lineproof
+from lineproof import connection
+from lineproof.connection import emitter_of, transport_of
+from lineproof.local.status import lineage_checks
+from lineproof.producers.naming import InvalidName
+from lineproof.schemas.errors import LineproofError
+from lineproof.settings import Settings
+from lineproof.topics.cluster import KafkaUnavailable
+
+NOBODY = "127.0.0.1:9"
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(connection, "CONFIRM_TIMEOUT_S", 0.5)
+    monkeypatch.chdir(tmp_path)
+    for variable in ("NAMESPACE", "URL", "API_KEY", "DISABLED"):
+        monkeypatch.delenv(f"OPENLINEAGE_{variable}", raising=False)
+
+
+def settings(**lineage: Any) -> Settings:
+    return Settings(home=Path("home"), lineage={"product": "impact", **lineage}, kafka={"bootstrap.servers": NOBODY})
+
+
+def results(given: Settings) -> dict[str, str]:
+    return {name: result for name, result, _ in lineage_checks(given)}
+
+
+def test_three_lines() -> None:
+    Path("lineproof.yaml").write_text("lineage: {product: impact, transports: [file]}")
+    emitter = lineproof.connect()
+    with emitter.run("job"):
+        assert lineproof.current_run() is not None
+    assert len(Path(".lineproof/events.jsonl").read_text().splitlines()) == 2
+
+
+def test_without_a_namespace_nothing_starts() -> None:
+    with pytest.raises(InvalidName, match="product"):
+        emitter_of(settings(product="", transports=["console"]))
+    assert "FAILED" in results(settings(product="", transports=["console"]))["lineage namespace"]
+
+
+def test_without_a_broker_in_the_settings_nothing_starts() -> None:
+    with pytest.raises(KafkaUnavailable, match="No Kafka broker is configured"):
+        emitter_of(Settings(home=Path("home"), lineage={"product": "impact"}))
+
+
+def test_a_broker_that_does_not_answer_is_told_with_where_events_wait(caplog: pytest.LogCaptureFixture) -> None:
+    emitter = emitter_of(settings())
+    assert "do not answer" in caplog.text
+    assert "events wait in the spool" in caplog.text
+    with emitter.run("job"):
+        pass
+    assert emitter.stats.delivery.pending == 2
+    assert not emitter.close(0)
+    assert "FAILED: The Kafka brokers do not answer" in results(settings())["lineage endpoint"]
+
+
+def test_an_endpoint_without_a_fallback_must_answer() -> None:
+    Path("home").mkdir()
+    Path("home/events.jsonl").mkdir()
+    with pytest.raises(LineproofError, match="cannot be written"):
+        emitter_of(settings(transports=["file"]))
+
+
+def test_lineage_that_is_switched_off_is_said_to_be(caplog: pytest.LogCaptureFixture) -> None:
+    emitter = emitter_of(settings(disabled=True))
+    assert "switched off" in caplog.text
+    with emitter.run("job"):
+        pass
+    assert "FAILED: Lineage is switched off" in results(settings(disabled=True))["lineage endpoint"]
+
+
+def test_several_transports_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    transport = transport_of(settings(transports=["file", "console"]))
+    emitter = emitter_of(settings(), transport)
+    emitter.run("job").start()
+    assert Path("home/events.jsonl").read_text() == capsys.readouterr().out
+
+
+def test_a_facet_schema_that_cannot_be_used_is_found_by_check() -> None:
+    given = settings(transports=["console"]).model_copy(update={"facets": {"run": {"acme_x": Path("nowhere.json")}}})
+    assert "nowhere.json" in results(given)["lineage facets"]
+    with pytest.raises(LineproofError, match=r"nowhere\.json"):
+        emitter_of(given)

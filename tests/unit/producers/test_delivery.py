@@ -1,0 +1,235 @@
+"""Delivery: nothing that a publish took is lost, whatever the endpoint does (R12)."""
+
+import base64
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from lineproof.producers.spooling import delivery_worker as courier
+from lineproof.producers.spooling.frames import Record
+from lineproof.producers.spooling.spool_directory import Entry
+from lineproof.producers.transports.base import EndpointUnavailable, Outcome, Verdict
+from lineproof.producers.transports.kafka import InvalidKafkaOptions, kafka_transport
+from lineproof.schemas.envelope import decode
+from tests.delivery import (
+    PATIENCE_S,
+    Away,
+    Deliver,
+    Endpoint,
+    Hanging,
+    Sender,
+    lives,
+    number_of,
+    numbered,
+    publish,
+    wait_for,
+)
+
+
+def test_everything_arrives_once_and_in_order(deliver: Deliver, endpoint: Endpoint, tmp_path: Path) -> None:
+    delivery = deliver()
+    expected = publish(delivery, 200, b"one") | publish(delivery, 200, b"two")
+    assert delivery.flush(PATIENCE_S)
+    endpoint.assert_has(expected)
+    assert len(endpoint.taken) == 400
+    stats = delivery.stats
+    assert (stats.taken, stats.delivered, stats.lost, stats.errors, stats.pending) == (400, 400, 0, 0, 0)
+    assert stats.pending_bytes == 0
+    assert delivery.close(PATIENCE_S)
+    assert delivery.close(PATIENCE_S)
+    assert lives(tmp_path) == []
+
+
+def test_publish_does_not_wait_for_an_endpoint_that_hangs(deliver: Deliver, endpoint: Endpoint) -> None:
+    """R12. Without the spool this would hang for ever."""
+    delivery = deliver(Hanging)
+    expected = publish(delivery, 100)
+    assert not delivery.flush(0.01)
+    assert delivery.stats.pending == 100
+    assert endpoint.taken == []
+    Hanging.released.set()
+    assert delivery.flush(PATIENCE_S)
+    endpoint.assert_has(expected)
+
+
+def test_what_an_endpoint_refuses_for_now_is_sent_again_in_order(deliver: Deliver, endpoint: Endpoint) -> None:
+    sent: Counter[int] = Counter()
+
+    class Moody(Sender):
+        def attempt(self, record: Record, entry: Entry) -> Outcome:
+            number = number_of(record.value)
+            sent[number] += 1
+            if number % 50 == 20 and sent[number] < 3:
+                return Outcome(Verdict.RETRY, entry, "not in the mood")
+            return super().attempt(record, entry)
+
+        def send(self, record: Record, entry: Entry) -> bool:
+            return not self._outcomes and super().send(record, entry)
+
+    delivery = deliver(Moody)
+    expected = publish(delivery, 120)
+    assert delivery.flush(PATIENCE_S)
+    endpoint.assert_has(expected)
+    assert len(endpoint.taken) == 120, "what was acknowledged is not sent again"
+    assert delivery.stats.errors == 4
+
+
+def test_what_was_delivered_behind_a_failure_is_not_sent_again(deliver: Deliver, endpoint: Endpoint) -> None:
+    refusals = iter(range(3))
+
+    class Unfair(Sender):
+        def attempt(self, record: Record, entry: Entry) -> Outcome:
+            if record.key == b"unlucky" and next(refusals, None) is not None:
+                return Outcome(Verdict.RETRY, entry)
+            return super().attempt(record, entry)
+
+    delivery = deliver(Unfair)
+    expected = publish(delivery, 1, b"unlucky") | publish(delivery, 5, b"lucky")
+    assert delivery.flush(PATIENCE_S)
+    endpoint.assert_has(expected)
+    assert len(endpoint.taken) == 6
+
+
+def test_acknowledgements_may_come_in_any_order(deliver: Deliver, endpoint: Endpoint, tmp_path: Path) -> None:
+    class Backwards(Sender):
+        def poll(self, timeout_s: float) -> list[Outcome]:
+            late = super().poll(timeout_s)
+            self._outcomes = [*late[:1], *self._outcomes] if len(late) > 1 else []
+            return late[:0:-1] if len(late) > 1 else late
+
+    delivery = deliver(Backwards)
+    expected = publish(delivery, 100)
+    assert delivery.flush(PATIENCE_S)
+    endpoint.assert_has(expected)
+    assert len(endpoint.taken) == 100
+    assert delivery.close(PATIENCE_S)
+    assert lives(tmp_path) == []
+
+
+@pytest.mark.parametrize("where", ["__init__", "send", "poll"])
+def test_an_error_in_the_sender_does_not_end_delivery(deliver: Deliver, endpoint: Endpoint, where: str) -> None:
+    failures = iter([True, True, False])
+
+    class Broken(Sender):
+        pass
+
+    def fail(self: Sender, *arguments: object) -> object:
+        if next(failures, False):
+            raise ValueError("out of order")
+        return getattr(Sender, where)(self, *arguments)
+
+    setattr(Broken, where, fail)
+    delivery = deliver(Broken)
+    expected = publish(delivery, 20)
+    assert delivery.flush(PATIENCE_S)
+    endpoint.assert_has(expected)
+    assert delivery.stats.errors == 2
+
+
+def test_what_can_never_be_delivered_is_put_down(
+    deliver: Deliver, endpoint: Endpoint, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Picky(Sender):
+        def attempt(self, record: Record, entry: Entry) -> Outcome:
+            if number_of(record.value) == 3:
+                return Outcome(Verdict.REJECTED, entry, "Too large")
+            return super().attempt(record, entry)
+
+    delivery = deliver(Picky)
+    expected = publish(delivery, 6)
+    assert delivery.flush(PATIENCE_S)
+    endpoint.assert_has(expected - {("run", 3)})
+    (line,) = (tmp_path / "spool" / "rejected.jsonl").read_text().splitlines()
+    rejected = json.loads(line)
+    assert (rejected["reason"], base64.b64decode(rejected["key"])) == ("Too large", b"run")
+    assert decode(base64.b64decode(rejected["value"])) == numbered(3)
+    assert (delivery.stats.rejected, delivery.stats.delivered, delivery.stats.pending) == (1, 5, 0)
+    assert "can never be delivered: Too large" in caplog.text
+
+
+def test_troubles_of_the_endpoint_are_counted_and_told(
+    deliver: Deliver, endpoint: Endpoint, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Grumbling(Sender):
+        def poll(self, timeout_s: float) -> list[Outcome]:
+            return [*super().poll(timeout_s), Outcome(Verdict.TROUBLE, None, "the line is bad")]
+
+    delivery = deliver(Grumbling)
+    expected = publish(delivery, 1)
+    assert delivery.flush(PATIENCE_S)
+    endpoint.assert_has(expected)
+    assert delivery.stats.errors > 0
+    assert "Events cannot be delivered now: the line is bad." in caplog.text
+
+
+def test_a_full_spool_is_counted_and_never_raised(deliver: Deliver) -> None:
+    delivery = deliver(Hanging, max_bytes=2000)
+    publish(delivery, 50)
+    stats = delivery.stats
+    assert stats.taken + stats.lost == 50
+    assert 0 < stats.taken == stats.pending < 50
+
+
+def test_what_is_left_at_close_is_delivered_by_the_next(
+    deliver: Deliver, endpoint: Endpoint, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    former = deliver(Away)
+    expected = publish(former, 10)
+    assert not former.close(0.1)
+    assert not former.close(0.1)
+    assert f"10 events could not be delivered within 0.1 s. They wait in {tmp_path / 'spool'}" in caplog.text
+    new = deliver()
+    wait_for(lambda: len(endpoint.taken) == 10)  # orphans are reason enough to begin: there is no publish
+    endpoint.assert_has(expected)
+    assert new.close(PATIENCE_S)
+    assert new.stats.delivered == 10
+    assert lives(tmp_path) == []
+
+
+def test_a_delivery_that_was_closed_can_be_used_again(deliver: Deliver, endpoint: Endpoint) -> None:
+    delivery = deliver()
+    expected = publish(delivery, 5)
+    assert delivery.close(PATIENCE_S)
+    expected |= publish(delivery, 5, begin=5)
+    assert delivery.close(PATIENCE_S)
+    endpoint.assert_has(expected)
+
+
+def test_orphans_are_adopted_while_a_delivery_runs(
+    deliver: Deliver, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(courier, "_ADOPT_EVERY_S", 0.1)
+    running = deliver()
+    expected = publish(running, 1, b"mine")
+    assert running.flush(PATIENCE_S)
+    other = deliver(Away)
+    expected |= publish(other, 5, b"other")
+    other.close(0)
+    wait_for(lambda: len(endpoint.taken) == 6)
+    endpoint.assert_has(expected)
+
+
+def test_the_endpoint_is_confirmed_by_a_sender(deliver: Deliver, tmp_path: Path) -> None:
+    delivery = deliver()
+    with pytest.raises(EndpointUnavailable, match="Nobody is there"):
+        delivery.confirm(1)
+    assert delivery.fallback == f"the spool in {tmp_path / 'spool'}"
+
+
+@pytest.mark.parametrize(
+    ("options", "topic", "complaint"),
+    [
+        ({}, "events", "name no broker"),
+        ({"bootstrap.servers": "localhost:1", "no.such.option": "1"}, "events", 'No such configuration property: "no'),
+        ({"bootstrap.servers": "localhost:1", "acks": "many"}, "events", "options are not valid"),
+        ({"bootstrap.servers": "localhost:1"}, "..", "cannot be a topic's name"),
+        ({"bootstrap.servers": "localhost:1"}, "a/b", "cannot be a topic's name"),
+    ],
+)
+def test_a_kafka_transport_that_could_never_work_is_refused_at_once(
+    options: dict[str, str], topic: str, complaint: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InvalidKafkaOptions, match=complaint):
+        kafka_transport(options, topic, tmp_path)

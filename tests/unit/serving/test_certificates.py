@@ -1,0 +1,65 @@
+"""Certificates in the table, hashed again offline: every fault is found, and a gap settles (R21, R45)."""
+
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pyarrow
+import pytest
+from deltalake import write_deltalake
+
+from lineproof.schemas.certificates import GENESIS, Certificate, Fault, faults
+from lineproof.serving.certificates import Report, verify_table
+from lineproof.settings import Settings
+from tests.certificates import chain_of, draft
+
+
+def verified(certificates: list[Certificate], directory: Path, head: str | None = None) -> Report:
+    rows = [
+        {
+            **asdict(one),
+            "certificate_key": str(number),
+            "invariants": [{"name": name, "passed": passed} for name, passed in one.invariants.items()],
+            "materiality_thresholds": [{"name": n, "value": v} for n, v in one.materiality_thresholds.items()],
+        }
+        for number, one in enumerate(certificates)
+    ]
+    write_deltalake(str(directory / "certificates"), pyarrow.Table.from_pylist(rows), mode="overwrite")
+    return verify_table(Settings(tables=str(directory)), head)
+
+
+def test_chains_that_hold(tmp_path: Path) -> None:
+    """Several chains, in any order."""
+    first, second = chain_of(5), [replace(draft(9), previous_hash=GENESIS).sealed()]
+    report = verified([*reversed(first), *second], tmp_path, first[-1].chain_hash)
+    assert (report.holds, report.text) == (True, "6 certificates, every link holds.")
+    assert "truncated" in verified(first[:-1], tmp_path, first[-1].chain_hash).text
+
+
+def test_a_gap_settles_when_the_missing_link_arrives(tmp_path: Path) -> None:
+    links = chain_of(5)
+    assert verified([*links[:2], *links[3:]], tmp_path).text == "certificates: certificate-3 of run run-3: gap"
+    assert verified(links, tmp_path).holds
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (lambda one: replace(one, source_state_hash="x"), Fault.ALTERED),
+        (lambda one: replace(one, invariants={**one.invariants, "rows add up": False}), Fault.ALTERED),
+        (lambda one: replace(one, algorithm="md5"), Fault.UNKNOWN_ALGORITHM),
+    ],
+)
+def test_what_was_changed_is_named(tmp_path: Path, change: object, fault: Fault) -> None:
+    links = chain_of(5)
+    links[2] = change(links[2])  # type: ignore[operator]
+    report = verified(links, tmp_path)
+    assert not report.holds
+    assert report.text == f"certificates: certificate-2 of run run-2: {fault.value}, and 1 more"
+
+
+def test_two_that_follow_one_are_a_fork_and_one_from_before_is_reordered() -> None:
+    links = chain_of(3)
+    other = replace(links[2], contract_version="2").sealed()
+    assert faults([*links, other]) == [None, None, Fault.FORK, Fault.FORK]
+    early = replace(draft(8), timestamp="2020-01-01T00:00:00Z", previous_hash=links[2].chain_hash).sealed()
+    assert faults([early, *links]) == [Fault.REORDERED, None, None, None]

@@ -1,0 +1,129 @@
+"""Dead letters, one by one (R47)."""
+
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from deltalake import write_deltalake
+from typer.testing import CliRunner
+
+from lineproof.cli.dead_letters import _text
+from lineproof.cli.main import app
+from lineproof.serving.dead_letters import REDRIVEN_FROM, DeadLetters, NoSuchLetter, UnknownReason
+from tests.arrow import BYTES, COORDINATES
+
+SOURCE = [{"key": "source", "value": b"\xff"}, {"key": "none", "value": None}]
+
+
+def record(offset: int, **columns: Any) -> dict[str, Any]:
+    time = datetime(2026, 1, 31, 12, offset, tzinfo=timezone.utc)
+    return {"topic": "events", "partition": 0, "offset": offset, "timestamp": time, **columns}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Records 1 to 3 are dead; 4 took the place of 2 and is well, 5 that of 3 and is not."""
+    letters = [
+        record(1, reason="empty_value", key=None, headers=None, value=None),
+        record(2, reason="invalid_json", key=b"key", headers=SOURCE, value=b'{"a": ' + b"\xe9" * 100),
+        record(3, reason="invalid_json", key=b"key", headers=None, value=b"[bold]{"),
+    ]
+    sent = [
+        record(at, key=b"key", headers=[{"key": REDRIVEN_FROM, "value": f"events/0/{of}".encode()}], value=b"{}")
+        for at, of in ((4, 2), (5, 3))
+    ]
+    outcomes = [record(4, reason=None, event_id="e"), record(5, reason="not_an_event", event_id="f")]
+    tables: dict[str, tuple[list[dict[str, Any]], list[Any]]] = {
+        "dead_letters": (letters, [*COORDINATES, ("reason", pa.string()), *BYTES]),
+        "archive": (sent, [*COORDINATES, *BYTES]),
+        "records": (outcomes, [*COORDINATES, ("reason", pa.string()), ("event_id", pa.string())]),
+    }
+    for name, (rows, schema) in tables.items():
+        write_deltalake(tmp_path / "tables" / name, pa.Table.from_pylist(rows, pa.schema(schema)))
+    return tmp_path
+
+
+def invoke(root: Path, *arguments: str) -> Any:
+    return CliRunner().invoke(app, ["dead-letters", *arguments, "--set", f"tables={root}/tables"])
+
+
+def test_each_says_what_became_of_it(root: Path) -> None:
+    letters = DeadLetters(f"{root}/tables")
+    assert [(one.record, one.size, one.fate) for one in letters.outlines()] == [
+        ("events/0/3", 7, "dead again: not_an_event"),
+        ("events/0/2", 106, "well"),
+        ("events/0/1", None, ""),
+    ]
+    assert [one.record for one in letters.outlines("empty_value")] == ["events/0/1"]
+    assert len(letters.outlines()[1].beginning or b"") < 106
+
+
+def test_what_is_sent_is_what_came_and_says_so(root: Path) -> None:
+    [letter] = DeadLetters(f"{root}/tables").named(["events/0/2"])
+    headers = [("source", b"\xff"), ("none", None), (REDRIVEN_FROM, b"events/0/2")]
+    assert letter.again() == (b"key", letter.value, headers)
+    assert letter.again(patch=b"{}") == (b"key", b"{}", headers)
+
+
+def test_a_letter_that_died_twice_names_the_second(root: Path) -> None:
+    """Its headers have the mark of the first time, which is told by the first's own row."""
+    write_deltalake(
+        root / "tables" / "dead_letters",
+        pa.Table.from_pylist(
+            [
+                record(
+                    5, reason="not_an_event", key=b"key", headers=[{"key": REDRIVEN_FROM, "value": b"x"}], value=b"{}"
+                ),
+            ],
+            pa.schema([*COORDINATES, ("reason", pa.string()), *BYTES]),
+        ),
+        mode="append",
+    )
+    [letter] = DeadLetters(f"{root}/tables").named(["events/0/5"])
+    assert letter.again() == (b"key", b"{}", [(REDRIVEN_FROM, b"events/0/5")])
+
+
+def test_what_is_not_there_is_told(root: Path) -> None:
+    letters = DeadLetters(f"{root}/tables")
+    with pytest.raises(NoSuchLetter, match="events/0/9 is no dead letter"):
+        letters.named(["events/0/1", "events/0/9"])
+    with pytest.raises(UnknownReason, match="Did you mean invalid_json"):
+        letters.outlines("invalid-json")
+
+
+def test_list(root: Path) -> None:
+    listed = invoke(root, "list", "-o", "csv")
+    assert listed.exit_code == 0
+    assert "events/0/1" in listed.output
+    assert "events/0/2" not in listed.output
+    assert "2 of 2 dead letters; 1 that were sent again are well." in listed.output
+    assert "events/0/2" in invoke(root, "list", "--all", "-o", "csv").output
+    assert "1 of 2 dead letters" in invoke(root, "list", "--limit", "1").output
+
+
+def test_show(root: Path) -> None:
+    shown = invoke(root, "show", "events/0/3").output
+    assert "[bold]{" in shown, "printed as it is"
+    assert "Correct the producer's serialiser." in shown
+    assert "dead again: not_an_event" in shown
+    assert (_text(b"{\n\t1}"), _text(b"{\n\x1b[2J}")) == ("{\n\t1}", repr(b"{\n\x1b[2J}"))
+    assert "(none)" in invoke(root, "show", "events/0/1").output
+    assert "\\xe9" in invoke(root, "show", "events/0/2").output
+    assert invoke(root, "show", "events/0/2", "--raw").stdout_bytes == b'{"a": ' + b"\xe9" * 100
+
+
+def test_redrive_says_how_many_and_which_are_left_alone(root: Path) -> None:
+    said = invoke(root, "redrive", "--reason", "invalid_json", "--dry-run").output
+    assert "2 were sent again before" in said
+    assert "0 would be sent" in said
+    assert "2 would be sent" in invoke(root, "redrive", "--reason", "invalid_json", "--again", "--dry-run").output
+    assert "1 would be sent" in invoke(root, "redrive", "events/0/1", "--dry-run").output
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["events/0/1", "--reason", "empty_value"], ["events/0/1", "events/0/2", "--patch", __file__]]
+)
+def test_redrive_wants_to_know_which(root: Path, arguments: list[str]) -> None:
+    assert invoke(root, "redrive", *arguments, "--dry-run").exit_code == 2

@@ -1,0 +1,1 @@
+"""Kafka topics from the client's side: the cluster, tail, and records that are published again."""

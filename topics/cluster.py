@@ -1,0 +1,214 @@
+"""Kafka as lineproof's own processes use it: which broker, with which options, and whether it answers."""
+
+import time
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicCollection, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec  # type: ignore[attr-defined]
+
+from lineproof.local.broker import Broker
+from lineproof.schemas.envelope import MAX_RECORD_BYTES
+from lineproof.schemas.errors import LineproofError
+from lineproof.schemas.registry import Registry
+from lineproof.settings import Settings
+
+Record = tuple[bytes | None, bytes | None]
+"""Key and value."""
+RecordWithHeaders = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]]]
+RecordInPartition = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]], int]
+
+ANY_PARTITION = -1
+"""Which one is told by the key."""
+
+
+class KafkaUnavailable(LineproofError):
+    """No broker, no topic, or no permission."""
+
+
+def client_options(settings: Settings) -> dict[str, str]:
+    """The options of the C client: the user's, or those of the embedded broker."""
+    if settings.kafka.get("bootstrap.servers"):
+        return dict(settings.kafka)
+    address = Broker(settings.home / "broker").address()
+    if address is None:
+        raise KafkaUnavailable(
+            "No Kafka broker is configured, and the embedded one is not running.",
+            "Set kafka.bootstrap.servers (or LINEPROOF_KAFKA_BOOTSTRAP_SERVERS), or run `lineproof up --detach`.",
+        )
+    return {**settings.kafka, "bootstrap.servers": address}
+
+
+def registry_of(settings: Settings) -> Registry | None:
+    """The schema registry, where one is configured."""
+    return Registry(settings.schema_registry) if settings.schema_registry else None
+
+
+def spark_options(options: Mapping[str, str]) -> dict[str, str]:
+    """The same options for Spark's Java client, which names and spells some of them otherwise."""
+    java = dict(options)
+    mechanism = java.pop("sasl.mechanisms", None) or java.get("sasl.mechanism")
+    if mechanism:
+        java["sasl.mechanism"] = mechanism
+    username, password = java.pop("sasl.username", None), java.pop("sasl.password", None)
+    if username is not None and password is not None:
+        module = "scram.ScramLoginModule" if str(mechanism).startswith("SCRAM") else "plain.PlainLoginModule"
+        java["sasl.jaas.config"] = (
+            f"org.apache.kafka.common.security.{module} required "
+            f"username={_quoted(username)} password={_quoted(password)};"
+        )
+    if "ssl.ca.location" in java:
+        java["ssl.truststore.type"] = "PEM"
+        java["ssl.truststore.location"] = java.pop("ssl.ca.location")
+    java.setdefault("max.request.size", str(MAX_RECORD_BYTES))
+    return java
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+class Kafka:
+    """A look at the cluster, which says what is wrong when something is."""
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self._options = dict(options)
+        self._address = options["bootstrap.servers"]
+        self._errors: list[KafkaError] = []
+        self._producer: Producer | None = None
+        config: dict[str, Any] = {**options, "error_cb": self._errors.append, "log_level": 0}
+        try:
+            self._admin = AdminClient(config)
+        except KafkaException as error:
+            raise KafkaUnavailable(
+                f"The Kafka options are not valid: {error.args[0].str()}", "Correct them under `kafka`."
+            ) from error
+
+    def topics(self, timeout_s: float = 5) -> dict[str, int]:
+        """The topics and their numbers of partitions."""
+        deadline = time.monotonic() + timeout_s
+        while True:
+            try:
+                metadata = self._admin.list_topics(timeout=1)
+            except KafkaException as error:
+                self._admin.poll(0)  # lets the client tell its errors
+                if time.monotonic() > deadline or self._is_hopeless():
+                    raise self._explained(error) from error
+            else:
+                return {name: len(topic.partitions) for name, topic in metadata.topics.items()}
+
+    def _is_hopeless(self) -> bool:
+        return any(error.code() in (KafkaError._AUTHENTICATION, KafkaError._SSL) for error in self._errors)
+
+    def offsets(self, topic: str, timeout_s: float = 10) -> dict[int, tuple[int, int]]:
+        """First and next offset of every partition of a topic."""
+        partitions = [TopicPartition(topic, number) for number in range(self.topics().get(topic, 0))]
+
+        def ask(which: OffsetSpec) -> list[int]:
+            if not partitions:
+                return []
+            futures = self._admin.list_offsets(dict.fromkeys(partitions, which), request_timeout=timeout_s)
+            return [futures[one].result().offset for one in partitions]
+
+        first, following = ask(OffsetSpec.earliest()), ask(OffsetSpec.latest())  # type: ignore[no-untyped-call]
+        return {
+            one.partition: bounds for one, bounds in zip(partitions, zip(first, following, strict=True), strict=True)
+        }
+
+    def topic_id(self, topic: str, timeout_s: float = 10) -> str:
+        """The id of a topic, another one each time it is made; empty where the broker gives none."""
+        described = self._admin.describe_topics(TopicCollection([topic]), request_timeout=timeout_s)
+        try:
+            found = described[topic].result().topic_id
+        except KafkaException as error:
+            raise KafkaUnavailable(
+                f"The broker at {self._address} does not describe the topic {topic}: {error.args[0].str()}",
+                "Create the topic, or grant DESCRIBE on it.",
+            ) from error
+        return str(found) if found.get_most_significant_bits() or found.get_least_significant_bits() else ""
+
+    def require_topics(self, *names: str) -> None:
+        """Refuse to go on without these topics."""
+        there = self.topics()
+        if missing := [name for name in names if name not in there]:
+            raise KafkaUnavailable(
+                f"The broker at {self._address} has no topic {', '.join(missing)}.",
+                "Create it, start the job with --create-topics, or set what need not be published (topics.…) empty.",
+            )
+
+    def send(
+        self, topic: str, records: Iterable[Record | RecordWithHeaders | RecordInPartition], timeout_s: float = 60
+    ) -> None:
+        """Put records on a topic as they are, in order, whatever they are. Events go through an emitter instead."""
+        if self._producer is None:
+            fixed = {"message.max.bytes": MAX_RECORD_BYTES, "log_level": 0}
+            # Else what is sent again after an error could overtake what comes behind it.
+            self._producer = Producer({"enable.idempotence": True, **self._options, **fixed})
+        refused: list[KafkaError] = []
+
+        def delivered(error: KafkaError | None, _message: Message) -> None:
+            if error:
+                refused.append(error)
+
+        for key, value, *more in records:
+            headers: Any = more[0] if more else None
+            partition: Any = more[1] if len(more) > 1 else ANY_PARTITION
+            produce = partial(self._producer.produce, topic, value, key, partition, delivered, headers=headers)
+            try:
+                produce()
+            except BufferError:  # its queue is full
+                self._producer.flush(timeout_s)
+                produce()
+            self._producer.poll(0)
+        left = self._producer.flush(timeout_s)
+        if left or refused:
+            why = f": {refused[0].str()}" if refused else f" within {timeout_s:.0f} s"
+            raise KafkaUnavailable(
+                f"{left + len(refused)} records were not delivered to {topic}{why}.", "Check the broker and the topic."
+            )
+
+    def create_topics(
+        self, names: list[str], partitions: int, replication_factor: int, *, compacted: bool = False
+    ) -> list[str]:
+        """Create those topics that are not there, and wait until they are; return their names."""
+        there = self.topics()
+        config = {"max.message.bytes": str(MAX_RECORD_BYTES), **({"cleanup.policy": "compact"} if compacted else {})}
+        new = [NewTopic(name, partitions, replication_factor, config=config) for name in names if name not in there]
+        if not new:
+            return []
+        for name, future in self._admin.create_topics(new).items():
+            try:
+                future.result()
+            except KafkaException as error:
+                if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                    raise KafkaUnavailable(
+                        f"The topic {name} cannot be created: {error.args[0].str()}", "Create it by hand."
+                    ) from error
+        self._await_topics({topic.topic for topic in new})
+        return [topic.topic for topic in new]
+
+    def _await_topics(self, names: set[str], timeout_s: float = 10) -> None:
+        """A broker learns of a new topic a moment after the controller has made it."""
+        deadline = time.monotonic() + timeout_s
+        while not names <= self.topics().keys() and time.monotonic() < deadline:
+            time.sleep(0.05)
+
+    def _explained(self, error: KafkaException) -> KafkaUnavailable:
+        codes = {cause.code() for cause in self._errors}
+        if KafkaError._AUTHENTICATION in codes:
+            return KafkaUnavailable(
+                f"The broker at {self._address} refused the credentials.",
+                "Check security.protocol, sasl.mechanism, sasl.username and sasl.password under `kafka`.",
+            )
+        if KafkaError._SSL in codes:
+            return KafkaUnavailable(
+                f"TLS with the broker at {self._address} failed: {self._errors[-1].str()}",
+                "Check security.protocol and ssl.ca.location under `kafka`.",
+            )
+        cause = self._errors[0].str() if self._errors else error.args[0].str()
+        return KafkaUnavailable(
+            f"The broker at {self._address} does not answer: {cause}",
+            "Check that it runs and that kafka.bootstrap.servers names it.",
+        )
