@@ -13,7 +13,7 @@ from confluent_kafka import Producer
 from lineproof.bench.figures import Figure, below, of
 from lineproof.bench.generate import History, Record
 from lineproof.bench.world import World
-from lineproof.topics.cluster import client_options
+from lineproof.local.endpoints import client_options
 
 EVENTS_A_SECOND = 1000
 BURSTS_A_SECOND = 20

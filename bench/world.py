@@ -14,10 +14,11 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from lineproof.bench.generate import Record
 from lineproof.local.broker import Broker
+from lineproof.local.endpoints import client_options
 from lineproof.local.job_runner import job_config, session_of, topic_now
 from lineproof.settings import Settings
 from lineproof.streaming.job import AVAILABLE_NOW, Job, JobConfig
-from lineproof.topics.cluster import Kafka, client_options
+from lineproof.topics.cluster import Kafka
 
 PARTITIONS = 4
 

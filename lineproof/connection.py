@@ -4,6 +4,7 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
+from lineproof.local.endpoints import client_options, registry_of
 from lineproof.producers.chain import Chain
 from lineproof.producers.emitter import Emitter
 from lineproof.producers.transports.base import EndpointUnavailable, Transport
@@ -13,7 +14,6 @@ from lineproof.producers.transports.kafka import kafka_transport
 from lineproof.producers.transports.lines import ConsoleTransport, FileTransport
 from lineproof.schemas.facets import FacetRegistry
 from lineproof.settings import Settings, load
-from lineproof.topics.cluster import client_options, registry_of
 
 log = logging.getLogger(__name__)
 

@@ -8,11 +8,8 @@ from typing import Any
 from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec  # type: ignore[attr-defined]
 
-from lineproof.local.broker import Broker
 from lineproof.schemas.envelope import MAX_RECORD_BYTES
 from lineproof.schemas.errors import LineproofError
-from lineproof.schemas.registry import Registry
-from lineproof.settings import Settings
 
 Record = tuple[bytes | None, bytes | None]
 """Key and value."""
@@ -25,24 +22,6 @@ ANY_PARTITION = -1
 
 class KafkaUnavailable(LineproofError):
     """No broker, no topic, or no permission."""
-
-
-def client_options(settings: Settings) -> dict[str, str]:
-    """The options of the C client: the user's, or those of the embedded broker."""
-    if settings.kafka.get("bootstrap.servers"):
-        return dict(settings.kafka)
-    address = Broker(settings.home / "broker").address()
-    if address is None:
-        raise KafkaUnavailable(
-            "No Kafka broker is configured, and the embedded one is not running.",
-            "Set kafka.bootstrap.servers (or LINEPROOF_KAFKA_BOOTSTRAP_SERVERS), or run `lineproof up --detach`.",
-        )
-    return {**settings.kafka, "bootstrap.servers": address}
-
-
-def registry_of(settings: Settings) -> Registry | None:
-    """The schema registry, where one is configured."""
-    return Registry(settings.schema_registry) if settings.schema_registry else None
 
 
 def spark_options(options: Mapping[str, str]) -> dict[str, str]:

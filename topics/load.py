@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from lineproof.local.endpoints import client_options, registry_of
 from lineproof.producers.emitter import Emitter
 from lineproof.producers.transports.kafka import kafka_transport
 from lineproof.schemas.errors import LineproofError
 from lineproof.schemas.openlineage import InvalidEvent
 from lineproof.serving.atomic_file import write_whole
 from lineproof.settings import Settings
-from lineproof.topics.cluster import Kafka, client_options, registry_of
+from lineproof.topics.cluster import Kafka
 from lineproof.topics.event_files import BEGINNING, STDIN, Place, opened, split
 
 AT_A_TIME = 2000

@@ -7,12 +7,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from lineproof.local.endpoints import client_options
 from lineproof.serving.archive import Archive, ArchivedRecord
 from lineproof.serving.atomic_file import write_whole
 from lineproof.serving.replay_plan import Plan, load_plan, make_plan
 from lineproof.serving.selection import Selection
 from lineproof.settings import Settings
-from lineproof.topics.cluster import Kafka, RecordInPartition, client_options
+from lineproof.topics.cluster import Kafka, RecordInPartition
 
 REPLAYED_FROM = "lineproof.replayed-from"
 """The header that names the archived record, as TOPIC/PARTITION/OFFSET."""

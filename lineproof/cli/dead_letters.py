@@ -99,9 +99,10 @@ def redrive(
 
     [bold]Example:[/] lineproof dead-letters redrive --reason unknown_schema_id --dry-run
     """
+    from lineproof.local.endpoints import client_options
     from lineproof.serving.dead_letters import DeadLetters, Outline
     from lineproof.serving.dead_letters import redrive as send
-    from lineproof.topics.cluster import Kafka, client_options
+    from lineproof.topics.cluster import Kafka
 
     if bool(records) == bool(reason):
         raise typer.BadParameter("Name records, or a --reason; one of the two.")

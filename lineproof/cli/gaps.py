@@ -16,8 +16,9 @@ def gaps(config: ConfigOption = None, set_: SetOption = None, output: OutputOpti
 
     [bold]Example:[/] lineproof gaps -o json
     """
+    from lineproof.local.endpoints import client_options
     from lineproof.serving.sql import Tables
-    from lineproof.topics.cluster import Kafka, client_options
+    from lineproof.topics.cluster import Kafka
     from lineproof.topics.gaps import find_gaps
 
     settings = load(config, set_ or ())

@@ -45,8 +45,8 @@ def tail(
 
     [bold]Example:[/] lineproof tail violations --follow -o json
     """
+    from lineproof.local.endpoints import client_options, registry_of
     from lineproof.topics import tail as library
-    from lineproof.topics.cluster import client_options, registry_of
 
     settings = load(config, set_ or ())
     name, registry = library.topic_named(topic, settings), registry_of(settings)

@@ -6,7 +6,6 @@ directory and is told relative paths only.
 
 import base64
 import fcntl
-import json
 import re
 import shutil
 import socket
@@ -15,7 +14,6 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
 
@@ -23,13 +21,19 @@ import psutil
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
+from lineproof.local.broker_state import (
+    HOST,
+    MAIN_CLASS,
+    BrokerState,
+    broker_address,
+    read_state,
+    running_broker,
+    write_state,
+)
 from lineproof.local.jars import broker_classpath
 from lineproof.local.java import find_java, log_options
 from lineproof.schemas.envelope import MAX_RECORD_BYTES
 from lineproof.schemas.errors import LineproofError
-
-_HOST = "127.0.0.1"
-_MAIN = "kafka.Kafka"
 
 _SETTINGS = {
     "process.roles": "broker,controller",
@@ -74,19 +78,6 @@ class BrokerError(LineproofError):
     """The embedded broker could not be started."""
 
 
-@dataclass(frozen=True)
-class _State:
-    """What the next command needs to find the broker again, and to give it back its ports."""
-
-    pid: int
-    port: int
-    controller_port: int
-
-    @property
-    def address(self) -> str:
-        return f"{_HOST}:{self.port}"
-
-
 class Broker:
     """A broker and its directory. Any process may start it; any other may find and stop it."""
 
@@ -101,13 +92,11 @@ class Broker:
 
     def address(self) -> str | None:
         """Return the bootstrap servers if the broker runs."""
-        state = self._state()
-        return state.address if state and self._process(state) else None
+        return broker_address(self._directory)
 
     def process(self) -> psutil.Process | None:
         """Return the broker's process if it runs."""
-        state = self._state()
-        return self._process(state) if state else None
+        return running_broker(self._directory)
 
     def start(self, timeout_s: float = 60) -> str:
         """Return the bootstrap servers of a broker that answers: the running one, or else a new one."""
@@ -132,21 +121,6 @@ class Broker:
                 process.kill()
                 process.wait(timeout_s)
 
-    def _state(self) -> _State | None:
-        try:
-            return _State(**json.loads((self._directory / "broker.json").read_text()))
-        except (FileNotFoundError, ValueError, TypeError):
-            return None
-
-    def _process(self, state: _State) -> psutil.Process | None:
-        """Return the broker's process, and never a stranger that was given its number later."""
-        try:
-            process = psutil.Process(state.pid)
-            ours = _MAIN in process.cmdline() and Path(process.cwd()) == self._directory
-        except psutil.Error:
-            return None
-        return process if ours else None
-
     def _attach(self, lock: IO[str], deadline: float) -> str | None:
         """Return the address of the running broker, or None with the lock taken.
 
@@ -163,7 +137,7 @@ class Broker:
         return None
 
     def _launch(self, lock: IO[str], deadline: float) -> str:
-        former = self._state()
+        former = read_state(self._directory)
         port, controller_port = _free_ports((former.port, former.controller_port) if former else (0, 0))
         self._write_properties(port, controller_port)
         if not (self._directory / "data" / "meta.properties").exists():
@@ -171,8 +145,8 @@ class Broker:
         log_start = self._log.stat().st_size if self._log.exists() else 0
         child = self._spawn(lock)
         try:
-            state = _State(child.pid, port, controller_port)
-            self._write_state(state)
+            state = BrokerState(child.pid, port, controller_port)
+            write_state(self._directory, state)
             self._await(child, state.address, deadline, log_start)
         except BaseException:
             child.kill()
@@ -184,7 +158,7 @@ class Broker:
         options = ["-Xmx512m", "-XX:+UseSerialGC", "-XX:+ExitOnOutOfMemoryError"]
         with self._log.open("ab") as log:
             return subprocess.Popen(
-                self._java(options, _MAIN, "server.properties"),
+                self._java(options, MAIN_CLASS, "server.properties"),
                 cwd=self._directory,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -210,8 +184,8 @@ class Broker:
             _SETTINGS
             | self._extra
             | {
-                "controller.quorum.voters": f"1@{_HOST}:{controller_port}",
-                "listeners": f"PLAINTEXT://{_HOST}:{port},CONTROLLER://{_HOST}:{controller_port}",
+                "controller.quorum.voters": f"1@{HOST}:{controller_port}",
+                "listeners": f"PLAINTEXT://{HOST}:{port},CONTROLLER://{HOST}:{controller_port}",
                 "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
             }
         )
@@ -220,11 +194,6 @@ class Broker:
                 properties[name] += f",{self._extra[name]}"
         lines = (f"{name}={value}\n" for name, value in properties.items())
         (self._directory / "server.properties").write_text("".join(lines))
-
-    def _write_state(self, state: _State) -> None:
-        new = self._directory / "broker.json.new"
-        new.write_text(json.dumps(asdict(state)))
-        new.replace(self._directory / "broker.json")
 
     def _format(self, deadline: float) -> None:
         """Give the data directory its cluster id. That is written last, so a failed attempt is repeated."""
@@ -279,9 +248,9 @@ def _bind(probe: socket.socket, port: int) -> int:
     # Connections of a broker that just ended may linger on its port; they are no obstacle to the next one.
     probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        probe.bind((_HOST, port))
+        probe.bind((HOST, port))
     except OSError:
-        probe.bind((_HOST, 0))
+        probe.bind((HOST, 0))
     return int(probe.getsockname()[1])
 
 

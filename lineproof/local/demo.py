@@ -18,6 +18,7 @@ from rich.progress import (
 from lineproof.cli.output import out, show
 from lineproof.connection import emitter_of, transport_of
 from lineproof.local.broker import Broker
+from lineproof.local.endpoints import client_options
 from lineproof.local.job_runner import job_log, prepare_topics, run_job
 from lineproof.local.pipelines import PRODUCT
 from lineproof.local.services import Service, refuse_if_running
@@ -32,7 +33,7 @@ from lineproof.serving.sql import Tables
 from lineproof.settings import Settings
 from lineproof.streaming.job import AVAILABLE_NOW
 from lineproof.streaming.run import Progress as BatchProgress
-from lineproof.topics.cluster import Kafka, client_options
+from lineproof.topics.cluster import Kafka
 
 TO_TRY = (
     "SELECT job_name, count(*) AS runs, round(avg(duration_ms)) AS mean_ms FROM runs GROUP BY 1 ORDER BY 1",

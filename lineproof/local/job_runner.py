@@ -12,6 +12,7 @@ from types import FrameType
 from pyspark.sql import SparkSession
 
 from lineproof.local import jars
+from lineproof.local.endpoints import client_options, registry_of
 from lineproof.local.java import find_java, log_options
 from lineproof.schemas.avro import newest
 from lineproof.settings import Settings
@@ -22,7 +23,7 @@ from lineproof.streaming.session import session, was_submitted
 from lineproof.streaming.stages.publish import SCHEMAS, Target
 from lineproof.streaming.upkeep.background_task import Watch
 from lineproof.streaming.upkeep.maintenance_task import MaintenanceWatch
-from lineproof.topics.cluster import Kafka, client_options, registry_of, spark_options
+from lineproof.topics.cluster import Kafka, spark_options
 
 
 @dataclass(frozen=True)

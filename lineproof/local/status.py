@@ -8,7 +8,8 @@ from pathlib import Path
 
 from lineproof.connection import CONFIRM_TIMEOUT_S, transport_of
 from lineproof.local import jars
-from lineproof.local.broker import Broker
+from lineproof.local.broker_state import broker_address
+from lineproof.local.endpoints import client_options
 from lineproof.local.java import find_java
 from lineproof.local.job_runner import prepare_topics
 from lineproof.local.services import Service
@@ -17,13 +18,13 @@ from lineproof.schemas.facets import FacetRegistry
 from lineproof.serving.sql import Tables
 from lineproof.settings import Settings
 from lineproof.streaming.recovery.topic import newest_name
-from lineproof.topics.cluster import Kafka, client_options
+from lineproof.topics.cluster import Kafka
 
 
 def status(settings: Settings) -> dict[str, str | int]:
     """The state of broker, job and tables, in words and figures."""
     process = Service(settings.home).process()
-    address = Broker(settings.home / "broker").address()
+    address = broker_address(settings.home / "broker")
     report: dict[str, str | int] = {
         "embedded broker": f"running at {address}" if address else "stopped",
         "job": f"running (process {process.pid})" if process else "stopped",

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from lineproof.local.endpoints import client_options
 from lineproof.settings import Settings
-from lineproof.topics.cluster import Kafka, KafkaUnavailable, client_options, spark_options
+from lineproof.topics.cluster import Kafka, KafkaUnavailable, spark_options
 
 
 def test_credentials_become_a_jaas_line_for_java() -> None:

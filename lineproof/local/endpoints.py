@@ -1,0 +1,24 @@
+"""The Kafka broker and the schema registry that the settings name, or the embedded broker if it runs."""
+
+from lineproof.local.broker_state import broker_address
+from lineproof.schemas.registry import Registry
+from lineproof.settings import Settings
+from lineproof.topics.cluster import KafkaUnavailable
+
+
+def client_options(settings: Settings) -> dict[str, str]:
+    """The options of a Kafka client: as configured, or those of the embedded broker."""
+    if settings.kafka.get("bootstrap.servers"):
+        return dict(settings.kafka)
+    address = broker_address(settings.home / "broker")
+    if address is None:
+        raise KafkaUnavailable(
+            "No Kafka broker is configured, and the embedded broker is not running.",
+            "Set kafka.bootstrap.servers (or LINEPROOF_KAFKA_BOOTSTRAP_SERVERS), or run `lineproof up --detach`.",
+        )
+    return {**settings.kafka, "bootstrap.servers": address}
+
+
+def registry_of(settings: Settings) -> Registry | None:
+    """The schema registry, where one is configured."""
+    return Registry(settings.schema_registry) if settings.schema_registry else None
