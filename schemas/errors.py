@@ -1,13 +1,13 @@
-"""The one root of every error lineproof raises on purpose."""
+"""The base class of every error that lineproof raises on purpose, and what several folders share."""
 
 import difflib
 from collections.abc import Collection, Iterable
 
 
 class LineproofError(Exception):
-    """What happened and where, and, on its own line, what to do about it.
+    """Says what happened and where, and on a second line what to do about it.
 
-    The command line prints both, without a traceback, and exits with `exit_code`.
+    The command line prints both without a traceback and exits with `exit_code`.
     """
 
     exit_code = 1
@@ -21,12 +21,18 @@ class LineproofError(Exception):
         return f"{self.what}\n{self.remedy}"
 
 
+class TableNotFound(LineproofError):
+    """No table has this name, or the directory holds no such table."""
+
+    exit_code = 2
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that was probably meant by one that is not known."""
+    """The known name closest to one that is not known, if any is close."""
     return next(iter(difflib.get_close_matches(name, known, n=1, cutoff=0.4)), None)
 
 
-def one_of(name: str, known: Collection[str]) -> str:
-    """The remedy where a name is not known: the one that was probably meant, else all there are."""
-    meant = nearest(name, known)
-    return f"Did you mean {meant}?" if meant else f"There are {', '.join(known)}."
+def suggest(name: str, known: Collection[str]) -> str:
+    """What to do about an unknown name: try the closest known name, or pick from the list of all."""
+    closest = nearest(name, known)
+    return f"Did you mean {closest}?" if closest else f"There are {', '.join(known)}."

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from urllib.parse import quote, urlsplit
 
 from lineproof.schemas.avro import NAMES, Schema, newest, released
-from lineproof.schemas.errors import LineproofError, one_of
+from lineproof.schemas.errors import LineproofError, suggest
 
 TIMEOUT_S = 5
 OPTIONS = ("url", "basic.auth.user.info", "bearer.auth.token", "ssl.ca.location")
@@ -99,7 +99,7 @@ def check(options: Mapping[str, str]) -> None:
     """Refuse options that cannot be right."""
     for name in options:
         if name not in OPTIONS:
-            raise InvalidRegistryOptions(f"There is no option {name} of a schema registry.", one_of(name, OPTIONS))
+            raise InvalidRegistryOptions(f"There is no option {name} of a schema registry.", suggest(name, OPTIONS))
     url = urlsplit(options.get("url", ""))
     if url.scheme not in ("http", "https") or not url.hostname:
         raise InvalidRegistryOptions(

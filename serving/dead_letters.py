@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from lineproof.schemas.errors import LineproofError, one_of
+from lineproof.schemas.errors import LineproofError, suggest
 from lineproof.schemas.reasons import Reason
 from lineproof.serving.sql import Tables
 from lineproof.topics.cluster import Kafka, RecordWithHeaders
@@ -104,7 +104,7 @@ class DeadLetters:
         """The newest first; of one reason, or of all."""
         known = [one.value for one in Reason]
         if reason is not None and reason not in known:
-            raise UnknownReason(f"There is no reason {reason}.", one_of(reason, known))
+            raise UnknownReason(f"There is no reason {reason}.", suggest(reason, known))
         condition, parameters = ("letters.reason = ?", [reason]) if reason else ("true", [])
         return [Outline(*row) for row in self._rows(_OUTLINE, condition, parameters)]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lineproof.schemas.errors import LineproofError, one_of
+from lineproof.schemas.errors import LineproofError, suggest
 from lineproof.serving.delta_files import bounded_duckdb, files_of, is_table, quoted, rows_sql
 from lineproof.streaming.delta.store import Table
 from lineproof.streaming.job import DERIVED
@@ -90,7 +90,7 @@ def diff(here: Path, there: Path, home: Path, names: Sequence[str] = (), limit: 
     """Compare the curated tables, one after the other."""
     for name in names:
         if name not in TABLES:
-            raise NoSuchTable(f"There is no curated table {name}.", one_of(name, TABLES))
+            raise NoSuchTable(f"There is no curated table {name}.", suggest(name, TABLES))
     for place in (here, there):
         if not any(is_table(place / name) for name in TABLES):
             raise NoSuchTable(f"There are no tables in {place}.", "Name a directory of tables.")

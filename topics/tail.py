@@ -19,7 +19,7 @@ from lineproof.schemas.avro import (
     schema_id_of,
 )
 from lineproof.schemas.envelope import JSON_MARKER
-from lineproof.schemas.errors import LineproofError, one_of
+from lineproof.schemas.errors import LineproofError, suggest
 from lineproof.schemas.reasons import Reason
 from lineproof.settings import Settings
 from lineproof.topics.cluster import Kafka, KafkaUnavailable
@@ -81,7 +81,7 @@ def tail(
         ours = [name for name in there if not name.startswith("__")]
         raise NoSuchTopic(
             f"The broker at {options['bootstrap.servers']} has no topic {topic}.",
-            f"{one_of(topic, ours)} `lineproof job --create-topics` creates those of the settings.",
+            f"{suggest(topic, ours)} `lineproof job --create-topics` creates those of the settings.",
         )
     ends = Kafka(options).offsets(topic)
     own = {"group.id": "lineproof-tail", "enable.auto.commit": False, "enable.partition.eof": True, "log_level": 0}

@@ -9,7 +9,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from lineproof.cli.options import ConfigOption, OutputOption, SetOption
 from lineproof.cli.output import Format, err, show
-from lineproof.schemas.errors import LineproofError, one_of
+from lineproof.schemas.errors import LineproofError, suggest
 from lineproof.settings import load
 
 
@@ -66,7 +66,7 @@ def maintain(
     known = [table.name for table in TABLES]
     for name in tables or ():
         if name not in known:
-            raise UnknownTable(f"There is no table {name}.", one_of(name, known))
+            raise UnknownTable(f"There is no table {name}.", suggest(name, known))
     tasks = TASKS if task is Task.ALL else (task.value,)
     err.print("Starting Spark…")
     spark = session_of(settings)

@@ -9,7 +9,7 @@ from lineproof.connection import emitter_of
 from lineproof.local.job_runner import session_of
 from lineproof.quality.runner import Outcome, Runner
 from lineproof.quality.suite import find_suites
-from lineproof.schemas.errors import LineproofError, one_of
+from lineproof.schemas.errors import LineproofError, suggest
 from lineproof.settings import Settings
 
 PRODUCT = "lineproof"
@@ -33,7 +33,7 @@ def run(
     there = suites_of(settings)
     for name in names:
         if name not in there:
-            raise UnknownSuite(f"There is no suite {name}.", one_of(name, there))
+            raise UnknownSuite(f"There is no suite {name}.", suggest(name, there))
     emitter = emitter_of(settings.with_product(PRODUCT))
     spark = session_of(settings)
     try:

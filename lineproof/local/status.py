@@ -13,11 +13,11 @@ from lineproof.local.endpoints import client_options
 from lineproof.local.java import find_java
 from lineproof.local.job_runner import prepare_topics
 from lineproof.local.services import Service
+from lineproof.schemas.archive_names import newest_name
 from lineproof.schemas.errors import LineproofError
 from lineproof.schemas.facets import FacetRegistry
 from lineproof.serving.sql import Tables
 from lineproof.settings import Settings
-from lineproof.streaming.recovery.topic import newest_name
 from lineproof.topics.cluster import Kafka
 
 

@@ -15,7 +15,7 @@ from lineproof.producers.pipelines import analytics, impact_in, q2q_ai, reportin
 from lineproof.producers.pipelines.faults import Fault
 from lineproof.producers.pipelines.platform import Platform
 from lineproof.producers.transports.composite import CompositeTransport
-from lineproof.schemas.errors import LineproofError, one_of
+from lineproof.schemas.errors import LineproofError, suggest
 from lineproof.schemas.sanitise import sanitise
 
 
@@ -101,7 +101,7 @@ def refuse_unknown(names: Sequence[str]) -> None:
     """Say which name is no pipeline's."""
     for name in names:
         if name not in PIPELINES:
-            raise UnknownPipeline(f"There is no pipeline {name!r}.", one_of(name, PIPELINES))
+            raise UnknownPipeline(f"There is no pipeline {name!r}.", suggest(name, PIPELINES))
 
 
 def _prepare(work_directory: Path, before: Sequence[str], without: Sequence[str]) -> None:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from pyspark.sql import SparkSession
 
+from lineproof.schemas.archive_names import name_in_archive, newest_name
 from lineproof.streaming.delta.files import Directory
 from lineproof.streaming.recovery.checkpoint import read_checkpoint
 from lineproof.streaming.recovery.topic import (
@@ -21,8 +22,6 @@ from lineproof.streaming.recovery.topic import (
     Topic,
     begins_after,
     find_loss,
-    name_in_archive,
-    newest_name,
 )
 
 log = logging.getLogger(__name__)

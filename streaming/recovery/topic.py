@@ -9,7 +9,7 @@ taken for another, the new ones are archived under a name that no topic can have
 """
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from lineproof.schemas.errors import LineproofError
@@ -103,18 +103,6 @@ def find_loss(position: Position, topic: Topic) -> TopicLoss | None:
 def begins_after(topic: Topic, offsets: Offsets) -> bool:
     """Whether records from these offsets on are no longer there."""
     return any(begin > offsets.get(partition, begin) for partition, (begin, _) in topic.offsets.items())
-
-
-def name_in_archive(topic: str, used: Collection[str]) -> str:
-    """A name for the records of this topic that no other records have."""
-    names = (f"{topic}#{number}" if number > 1 else topic for number in range(1, len(used) + 2))
-    return next(name for name in names if name not in used)
-
-
-def newest_name(topic: str, used: Collection[str]) -> str:
-    """The name that was last given to records of this topic."""
-    numbers = [name.removeprefix(f"{topic}#") for name in used if name.startswith(f"{topic}#")]
-    return f"{topic}#{max(map(int, numbers))}" if numbers else topic
 
 
 def ranges(name: str, offsets: Ranges) -> str:

@@ -8,8 +8,6 @@ from lineproof.streaming.recovery.topic import (
     Topic,
     begins_after,
     find_loss,
-    name_in_archive,
-    newest_name,
 )
 
 ORIGIN = Origin("events", "id-1", "events")
@@ -71,18 +69,6 @@ def test_what_a_new_topic_has_is_named() -> None:
     loss = find_loss(AT_500, topic((0, 20), (0, 0)))
     assert loss
     assert loss.what.endswith("The new one has events-0: offsets 0 to 19, events-1: nothing.")
-
-
-def test_a_new_topic_gets_a_name_that_no_record_has() -> None:
-    assert name_in_archive("events", []) == "events"
-    assert name_in_archive("events", ["events"]) == "events#2"
-    assert name_in_archive("events", ["events", "events#2", "other"]) == "events#3"
-    assert name_in_archive("other", ["events"]) == "other"
-
-
-def test_the_newest_name_is_found() -> None:
-    assert newest_name("events", ["other", "events-2"]) == "events"
-    assert newest_name("events", ["events", "events#2", "events#10", "other#11"]) == "events#10"
 
 
 def test_origins_are_kept_as_text() -> None:
