@@ -21,6 +21,10 @@ class BrokenChain(LineproofError):
     """The chain cannot be continued as it is."""
 
 
+class NoChain(LineproofError):
+    """A certificate, but no chain to append it to."""
+
+
 class Chain:
     """The chain of one writer."""
 

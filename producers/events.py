@@ -20,8 +20,8 @@ _SCHEMA_URL = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"
 
 
 @dataclass(frozen=True)
-class Job:
-    """A job: its identity, stable across runs, and what its events say about it."""
+class JobDescription:
+    """A job as its events describe it: an identity that is stable across runs, and facets."""
 
     namespace: str
     name: str
@@ -49,7 +49,7 @@ class EventBuilder:
         event_time: str,
         run_id: str,
         run_facets: Facets,
-        job: Job,
+        job: JobDescription,
         inputs: Iterable[ol.InputDataset] = (),
         outputs: Iterable[ol.OutputDataset] = (),
     ) -> Document:
@@ -64,7 +64,7 @@ class EventBuilder:
     def job_event(
         self,
         event_time: str,
-        job: Job,
+        job: JobDescription,
         inputs: Iterable[ol.InputDataset] = (),
         outputs: Iterable[ol.OutputDataset] = (),
     ) -> Document:
@@ -78,7 +78,7 @@ class EventBuilder:
     def _base(self, kind: str, event_time: str) -> Document:
         return {"eventTime": event_time, "producer": self._producer, "schemaURL": _SCHEMA_URL + kind}
 
-    def _job(self, job: Job, inputs: Iterable[Any], outputs: Iterable[Any]) -> Document:
+    def _job(self, job: JobDescription, inputs: Iterable[Any], outputs: Iterable[Any]) -> Document:
         return {
             "job": {"namespace": job.namespace, "name": job.name, "facets": self._facets("job", job.facets)},
             "inputs": [self._dataset(dataset, input=dataset.inputFacets) for dataset in inputs],

@@ -1,20 +1,25 @@
 """One run of a job, from START to its end."""
 
+import os
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+import weakref
+from collections.abc import Collection, Mapping, Sequence
 from contextvars import ContextVar, Token
 from datetime import datetime, timezone
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from openlineage.client import event_v2 as ol
 from openlineage.client.facet_v2 import error_message_run, parent_run
 from openlineage.client.uuid import generate_new_uuid
 
+from lineproof.producers.chain import Chain, NoChain
 from lineproof.producers.dataset_names import DatasetName
 from lineproof.producers.datasets import input_dataset, output_dataset, strict_problems
-from lineproof.producers.events import Facets, Job
+from lineproof.producers.delivery import on_terminate
+from lineproof.producers.event_sink import EventSink
+from lineproof.producers.events import EventBuilder, Facets, JobDescription
 from lineproof.producers.facets import CdmeFidelityCertificateRunFacet, ProgressRunFacet
 from lineproof.producers.ledger import Ledger
 from lineproof.producers.lineage_mode import LineageRecord
@@ -24,22 +29,20 @@ from lineproof.schemas.certificates import Certificate
 from lineproof.schemas.errors import LineproofError
 from lineproof.schemas.sanitise import sanitise
 
-if TYPE_CHECKING:
-    from lineproof.producers.emitter import Emitter
-
 PROGRESS_INTERVAL_S = 1.0
 
 Dataset = TypeVar("Dataset", ol.InputDataset, ol.OutputDataset)
 
 _current: ContextVar["Run | None"] = ContextVar("lineproof_run", default=None)
+_open_runs: "weakref.WeakSet[Run]" = weakref.WeakSet()
 
 
 class IncompleteLineage(LineproofError):
-    """Strict mode: a dataset lacks what its readers need."""
+    """Strict mode: a dataset lacks metadata that its readers need."""
 
 
 class RunHasEnded(LineproofError):
-    """An end for a run that has one."""
+    """A second end for a run."""
 
 
 def current_run() -> "Run | None":
@@ -47,40 +50,58 @@ def current_run() -> "Run | None":
     return _current.get()
 
 
+def abort_open_runs() -> None:
+    """End every open run as aborted. Called when SIGTERM ends the process."""
+    for run in list(_open_runs):
+        run.abort()
+
+
 class Run:
-    """A run, under one UUIDv7. As a context manager it begins and ends itself; an exception ends it and goes on."""
+    """A run, identified by a UUIDv7. As a context manager it starts and ends itself; an exception ends it as failed.
+
+    Each event takes one way: the builder makes the document, the sink seals and sends it.
+    """
 
     def __init__(
-        self, emitter: "Emitter", job: Job, inputs: Sequence[DatasetName | ol.InputDataset], facets: Facets
+        self,
+        sink: EventSink,
+        builder: EventBuilder,
+        job: JobDescription,
+        inputs: Sequence[DatasetName | ol.InputDataset] = (),
+        facets: Facets | None = None,
+        *,
+        chain: Chain | None = None,
+        telemetry_off: Collection[str] = (),
     ) -> None:
         self.run_id = str(generate_new_uuid())
         self.job = job
         self.ledger = Ledger()
         self.lineage = LineageRecord(job.lineage_mode)
-        self._emitter = emitter
-        self._parent = current_run()
         self.trace_id = current_trace_id()
-        self._telemetry = Telemetry(emitter.telemetry_off)
+        self.state: str | None = None
+        self._sink = sink
+        self._builder = builder
+        self._chain = chain
+        self._parent = current_run()
+        self._telemetry = Telemetry(telemetry_off)
         self._inputs: list[ol.InputDataset] = []
         self._outputs: list[ol.OutputDataset] = []
-        self._facets: dict[str, Any] = dict(facets)
+        self._facets: dict[str, Any] = dict(facets or {})
         self._last_progress = -PROGRESS_INTERVAL_S
-        self.state: str | None = None
         self._token: Token[Run | None] | None = None
         for dataset in inputs:
             self.add_input(dataset)
 
     def start(self, *, at: datetime | None = None) -> "Run":
-        """Publish START, with the inputs known so far."""
-        with self._emitter.guard():
+        """Publish START with the inputs known so far."""
+        with self._sink.guard():
             self._refuse_incomplete(ended=False)
             if self._parent is not None:
                 self._facets["parent"] = _parent_facet(self._parent)
             self.state = "START"
-            self._emitter.opened(self)
-            left_out = self._publish("START", at, self._facets, self._inputs)
-            if left_out:
-                self._emitter.refuse(left_out)
+            _open_runs.add(self)
+            if error := self._publish_or_reduce("START", at, self._facets, self._inputs):
+                self._sink.report(error)
         return self
 
     @property
@@ -89,40 +110,40 @@ class Run:
         return self.state not in (None, "START")
 
     def add_input(self, dataset: DatasetName | ol.InputDataset, **details: Any) -> None:
-        """An input, or more about one that was given before; sent with the end.
+        """Add an input, or replace the metadata of an input added before. Sent with the end event.
 
-        Details of a name are those of `input_dataset`.
+        For a `DatasetName`, the details are the options of `input_dataset`.
         """
-        with self._emitter.guard():
+        with self._sink.guard():
             added = input_dataset(dataset, **details) if isinstance(dataset, DatasetName) else dataset
             self._inputs = [*_others(self._inputs, added), added]
 
     def add_output(self, dataset: DatasetName | ol.OutputDataset, **details: Any) -> None:
-        """What the run wrote, or more about it; sent with COMPLETE.
+        """Add an output, or replace the metadata of an output added before. Sent with COMPLETE.
 
-        Details of a name are those of `output_dataset`: schema, row_count, size, column_lineage, …
+        For a `DatasetName`, the details are the options of `output_dataset`: schema, row_count, size, …
         """
-        with self._emitter.guard():
+        with self._sink.guard():
             added = output_dataset(dataset, **details) if isinstance(dataset, DatasetName) else dataset
             self._outputs = [*_others(self._outputs, added), added]
 
     def add_facet(self, key: str, facet: Any) -> None:
-        """A run facet, an OpenLineage object or a plain mapping; sent with the end."""
+        """Add a run facet, an OpenLineage object or a plain mapping. Sent with the end event."""
         self._facets[key] = facet
 
     def morphism(self, name: str) -> Morphism:
-        """A step of this run whose rows, time and quality are sent with the end."""
+        """A step of this run. Its rows, time and quality are sent with the end event."""
         return self._telemetry.morphism(name)
 
     def progress(self, percent: float | None = None, records: int | None = None, *, at: datetime | None = None) -> None:
-        """Publish RUNNING with how far the run is; at most once a second, so that loops may call it freely."""
+        """Publish RUNNING with the progress, at most once a second, so that loops may call it freely."""
         now = time.monotonic()
         if at is None and now - self._last_progress < PROGRESS_INTERVAL_S:
             return
         self._last_progress = now
-        with self._emitter.guard():
+        with self._sink.guard():
             facet = ProgressRunFacet(percentComplete=percent, recordsProcessed=records)
-            self._emitter.publish_run(self, "RUNNING", at, {facet.KEY: facet}, (), ())
+            self._publish("RUNNING", at, {facet.KEY: facet})
 
     def certify(
         self,
@@ -133,9 +154,14 @@ class Run:
         invariants: Mapping[str, bool],
         materiality_thresholds: Mapping[str, str] | None = None,
     ) -> Certificate | None:
-        """Seal a certificate into the chain, on disk before this returns; it is sent at once and with the end."""
-        with self._emitter.guard():
-            certificate = self._emitter.certificate_chain.append(
+        """Append a certificate to the chain. It is on disk before this returns, and sent now and with the end event."""
+        with self._sink.guard():
+            if self._chain is None:
+                raise NoChain(
+                    "This emitter has no certificate chain, so nothing can be certified.",
+                    "Give it a chain: Emitter(…, chain=Chain(file)).",
+                )
+            certificate = self._chain.append(
                 Certificate(
                     certificate_id=str(generate_new_uuid()),
                     source_state_hash=source_state_hash,
@@ -150,18 +176,18 @@ class Run:
             )
             facet = CdmeFidelityCertificateRunFacet.from_certificate(certificate)
             self.add_facet(facet.KEY, facet)
-            # At once as well: a run that is killed before its end would leave a gap in the chain that others see.
-            self._emitter.publish_run(self, "OTHER", None, {facet.KEY: facet}, (), ())
+            # Sent now as well: a run that is killed before its end would leave a gap in the published chain.
+            self._publish("OTHER", None, {facet.KEY: facet})
             return certificate
         return None
 
     def complete(self, *, at: datetime | None = None) -> None:
-        """End the run well; where the ledger does not balance, end it as failed, with the difference."""
+        """End the run as complete. If the ledger does not balance, end it as failed and report the difference."""
         self.ledger.close(is_successful=True)
         if self.ledger.is_kept and self.ledger.difference:
             self.fail(f"The ledger does not balance: {self.ledger}.", at=at)
             return
-        with self._emitter.guard():
+        with self._sink.guard():
             try:
                 self._refuse_incomplete(ended=True)
                 self._end("COMPLETE", at, self.lineage.attached_to(self._outputs))
@@ -171,15 +197,15 @@ class Run:
                 raise
 
     def fail(self, error: BaseException | str, *, at: datetime | None = None) -> None:
-        """End the run with an error, from which secrets and personal data are taken out."""
-        with self._emitter.guard():
+        """End the run as failed. Secrets and personal data are removed from the error message."""
+        with self._sink.guard():
             self.ledger.close(is_successful=False)
             self._facets["errorMessage"] = _error_facet(error)
             self._end("FAIL", at)
 
     def abort(self, *, at: datetime | None = None) -> None:
-        """End the run because somebody stopped it."""
-        with self._emitter.guard():
+        """End the run as aborted: somebody stopped it."""
+        with self._sink.guard():
             self.ledger.close(is_successful=False)
             self._end("ABORT", at)
 
@@ -199,23 +225,23 @@ class Run:
         if error is None:
             self._complete_or_abort()
             return
-        # Whatever happens here, the caller gets the exception it would have got without us.
-        with self._emitter.guard(always=True):
+        # The caller must get its own exception, whatever happens here.
+        with self._sink.guard(always=True):
             self.fail(error) if isinstance(error, Exception) else self.abort()
 
     def _complete_or_abort(self) -> None:
         try:
             self.complete()
         except BaseException:
-            if not self.has_ended:  # Ctrl-C in the midst of it
+            if not self.has_ended:  # Ctrl-C during complete()
                 self.abort()
             raise
 
     def _end(self, event_type: str, at: datetime | None, outputs: Sequence[ol.OutputDataset] = ()) -> None:
         if self.has_ended:
             raise RunHasEnded(
-                f"The run {self.run_id} of {self.job.name} has ended before this {event_type}.",
-                "End a run once; inside a `with` block its end is sent by itself.",
+                f"The run {self.run_id} of {self.job.name} ended before this {event_type}.",
+                "End a run once. A `with` block sends the end automatically.",
             )
         measured = (self.ledger.facet() if self.ledger.is_kept else None, self._telemetry.facet())
         facets = {
@@ -223,11 +249,32 @@ class Run:
             **self.lineage.run_facets(),
             **{facet.KEY: facet for facet in measured if facet is not None},
         }
-        left_out = self._publish(event_type, at, facets, self._inputs, outputs)
+        error = self._publish_or_reduce(event_type, at, facets, self._inputs, outputs)
         self.state = event_type
-        self._emitter.closed(self)
-        if left_out:
-            self._emitter.refuse(left_out)
+        _open_runs.discard(self)
+        if error:
+            self._sink.report(error)
+
+    def _publish_or_reduce(
+        self,
+        event_type: str,
+        at: datetime | None,
+        facets: Facets,
+        inputs: Sequence[ol.InputDataset],
+        outputs: Sequence[ol.OutputDataset] = (),
+    ) -> Exception | None:
+        """Publish an event. If its content cannot be sent, publish it without, and return the error.
+
+        A run must not lose its start or end because of an invalid facet or dataset.
+        """
+        try:
+            self._publish(event_type, at, facets, inputs, outputs)
+            return None
+        except Exception as error:
+            if self._sink.strict and event_type in ("START", "COMPLETE"):
+                raise
+            self._publish(event_type, at, {key: facets[key] for key in ("parent", "errorMessage") if key in facets})
+            return error
 
     def _publish(
         self,
@@ -236,20 +283,13 @@ class Run:
         facets: Facets,
         inputs: Sequence[ol.InputDataset] = (),
         outputs: Sequence[ol.OutputDataset] = (),
-    ) -> Exception | None:
-        """Publish an event; no run loses its start or end to what was added to it. What was left out comes back."""
-        try:
-            self._emitter.publish_run(self, event_type, at, facets, inputs, outputs)
-            return None
-        except Exception as error:
-            if self._emitter.strict and event_type in ("START", "COMPLETE"):
-                raise
-            bare: dict[str, Any] = {key: self._facets[key] for key in ("parent", "errorMessage") if key in self._facets}
-            self._emitter.publish_run(self, event_type, at, bare, (), ())
-            return error
+    ) -> None:
+        event_time = (at or _now()).isoformat()
+        document = self._builder.run_event(event_type, event_time, self.run_id, facets, self.job, inputs, outputs)
+        self._sink.publish(document, self.trace_id)
 
     def _refuse_incomplete(self, *, ended: bool) -> None:
-        if self._emitter.strict and (problems := strict_problems(self._inputs, self._outputs, ended=ended)):
+        if self._sink.strict and (problems := strict_problems(self._inputs, self._outputs, ended=ended)):
             raise IncompleteLineage(
                 f"The lineage of {self.job.name} is incomplete: {'; '.join(problems)}.",
                 "Add what is missing, or switch strict mode off.",
@@ -257,7 +297,7 @@ class Run:
 
 
 def _others(datasets: list[Dataset], added: Dataset) -> list[Dataset]:
-    return [one for one in datasets if (one.namespace, one.name) != (added.namespace, added.name)]
+    return [dataset for dataset in datasets if (dataset.namespace, dataset.name) != (added.namespace, added.name)]
 
 
 def _parent_facet(parent: Run) -> parent_run.ParentRunFacet:
@@ -286,3 +326,7 @@ def _error_facet(error: BaseException | str) -> error_message_run.ErrorMessageRu
 
 def _now() -> datetime:
     return datetime.now(timezone.utc)
+
+
+os.register_at_fork(after_in_child=_open_runs.clear)  # open runs belong to the parent
+on_terminate.append(abort_open_runs)

@@ -21,9 +21,10 @@ from openlineage.client.client import Event
 from openlineage.client.serde import Serde
 from openlineage.client.transport import Config, Transport
 
-from lineproof.producers.emitter import Emitter
+from lineproof.producers.event_sink import EventSink
 from lineproof.producers.transports.kafka import kafka_transport
 from lineproof.schemas.errors import LineproofError
+from lineproof.schemas.facets import FacetRegistry
 from lineproof.schemas.registry import Registry
 
 log = logging.getLogger(__name__)
@@ -72,13 +73,13 @@ class LineproofTransport(Transport):
     def __init__(self, config: LineproofConfig) -> None:
         registry = Registry(config.schema_registry) if config.schema_registry else None
         transport = kafka_transport(config.config, config.topic, Path(config.spool), registry=registry)
-        self._emitter = Emitter(transport, namespace="")
+        self._sink = EventSink(transport, FacetRegistry.standard())
 
     def emit(self, event: Event) -> None:
         """Publish one event as the client serialises it; one that is no OpenLineage is logged and counted."""
-        with self._emitter.guard():
-            self._emitter.publish_json(Serde.to_json(event).encode())
+        with self._sink.guard():
+            self._sink.publish_json(Serde.to_json(event).encode())
 
     def close(self, timeout: float = -1) -> bool:
         """Flush and stop. What the broker does not take in time stays in the spool."""
-        return self._emitter.close(timeout if timeout >= 0 else 30)
+        return self._sink.close(timeout if timeout >= 0 else 30)

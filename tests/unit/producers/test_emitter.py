@@ -15,6 +15,7 @@ from opentelemetry import trace
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
 
 from lineproof.producers.emitter import PRODUCER, AmbiguousJob, Emitter
+from lineproof.producers.event_sink import EventSink
 from lineproof.producers.naming import InvalidName
 from lineproof.schemas.envelope import event_id
 from lineproof.schemas.facets import FacetRegistry
@@ -210,8 +211,9 @@ def test_counters_are_there_for_prometheus(memory: Memory) -> None:
     assert "lineproof_emitter_pending_events 0.0" in done.stdout
 
 
-def test_errors_of_lineage_are_logged_without_secrets(emitter: Emitter, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.ERROR), emitter.guard():
+def test_errors_of_lineage_are_logged_without_secrets(memory: Memory, caplog: pytest.LogCaptureFixture) -> None:
+    sink = EventSink(memory, FacetRegistry.standard())
+    with caplog.at_level(logging.ERROR), sink.guard():
         raise ValueError("password=hunter2 for ann@example.org")
     assert "hunter2" not in caplog.text
     assert "ann@example.org" not in caplog.text

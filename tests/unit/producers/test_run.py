@@ -14,7 +14,7 @@ from lineproof.producers.dataset_names import DatasetName
 from lineproof.producers.datasets import input_dataset, output_dataset
 from lineproof.producers.decorator import NotAJob
 from lineproof.producers.emitter import Emitter
-from lineproof.producers.run import IncompleteLineage, current_run
+from lineproof.producers.run import IncompleteLineage, abort_open_runs, current_run
 from lineproof.schemas import certificates
 from lineproof.schemas.envelope import Envelope
 from lineproof.schemas.openlineage import InvalidEvent
@@ -287,6 +287,6 @@ def test_strict_mode_does_not_replace_the_services_own_error(memory: Memory) -> 
 def test_open_runs_are_aborted_when_the_process_is_stopped(emitter: Emitter, memory: Memory) -> None:
     run = emitter.run("job").start()
     emitter.run("job").start().complete()
-    emitter.abort_open_runs()
+    abort_open_runs()
     assert memory.types == ["START", "START", "COMPLETE", "ABORT"]
     assert memory.envelopes[-1].run_id == run.run_id
