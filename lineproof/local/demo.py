@@ -19,14 +19,16 @@ from lineproof.cli.output import out, show
 from lineproof.connection import emitter_of, transport_of
 from lineproof.local.broker import Broker
 from lineproof.local.endpoints import client_options
-from lineproof.local.job_runner import job_log, prepare_topics, run_job
+from lineproof.local.job_runner import run_job
+from lineproof.local.job_topics import prepare_topics
 from lineproof.local.pipelines import PRODUCT
 from lineproof.local.services import Service, refuse_if_running
+from lineproof.local.spark_session import job_log
 from lineproof.producers.pipelines.noise import Sent, noise
 from lineproof.producers.pipelines.runner import PIPELINES, run_pipelines
 from lineproof.producers.transports.composite import CompositeTransport
 from lineproof.producers.transports.memory import MemoryTransport
-from lineproof.quality.row_count_checks import Entry, entries
+from lineproof.quality.row_count_checks import RowCounts, count_rows
 from lineproof.schemas.errors import LineproofError
 from lineproof.schemas.reasons import Reason
 from lineproof.serving.sql import Tables
@@ -140,10 +142,10 @@ def _show(settings: Settings, sent: Sent, in_topic: int, seconds: float) -> bool
         f"{sent.broken} that are no events."
     )
     archived = scalar("SELECT count(*) FROM archive")
-    books = [Entry("records in the topic = archived records", in_topic, archived), *entries(scalar)]
+    books = [RowCounts("records in the topic = archived records", in_topic, archived), *count_rows(scalar)]
     show(
         ["account", "left", "right", ""],
-        [[entry.name, entry.left, entry.right, "yes" if entry.balances else "NO"] for entry in books],
+        [[entry.name, entry.left, entry.right, "yes" if entry.are_equal else "NO"] for entry in books],
     )
 
     out.rule("Where it is")
@@ -155,4 +157,4 @@ def _show(settings: Settings, sent: Sent, in_topic: int, seconds: float) -> bool
     out.print("Try next:")
     for query in TO_TRY:
         out.print(f'  {command} sql "{query.replace("$", chr(92) + "$")}"', markup=False, highlight=False)
-    return all(entry.balances for entry in books)
+    return all(entry.are_equal for entry in books)

@@ -12,7 +12,8 @@ from pathlib import Path
 import psutil
 
 from lineproof.local.broker import Broker
-from lineproof.local.job_runner import NO_RECOVERY, Recovery, run_job
+from lineproof.local.job_config import NO_RECOVERY, Recovery
+from lineproof.local.job_runner import run_job
 from lineproof.schemas.errors import LineproofError
 from lineproof.settings import Settings
 from lineproof.streaming.run import Progress

@@ -11,7 +11,7 @@ from lineproof.local import jars
 from lineproof.local.broker_state import broker_address
 from lineproof.local.endpoints import client_options
 from lineproof.local.java import find_java
-from lineproof.local.job_runner import prepare_topics
+from lineproof.local.job_topics import prepare_topics
 from lineproof.local.services import Service
 from lineproof.schemas.archive_names import newest_name
 from lineproof.schemas.errors import LineproofError
@@ -67,7 +67,7 @@ def checks(settings: Settings) -> list[tuple[str, str, str]]:
 def lineage_checks(settings: Settings) -> list[tuple[str, str, str]]:
     """Whether lineage is configured such that nothing would be skipped silently (R26)."""
     return [
-        _checked("lineage namespace", settings.lineage.resolved_namespace),
+        _checked("lineage namespace", settings.emitter.resolved_namespace),
         _checked("lineage facets", lambda: _user_facets(settings)),
         _checked("lineage endpoint", lambda: _endpoint(settings)),
     ]
@@ -79,17 +79,17 @@ def _user_facets(settings: Settings) -> str:
 
 
 def _endpoint(settings: Settings) -> str:
-    if settings.lineage.disabled:
+    if settings.emitter.disabled:
         raise LineproofError(
             "Lineage is switched off, so that jobs would leave no trace.",
-            "Unset lineage.disabled and OPENLINEAGE_DISABLED.",
+            "Unset emitter.disabled and OPENLINEAGE_DISABLED.",
         )
     transport = transport_of(settings)
     try:
         transport.confirm(CONFIRM_TIMEOUT_S)
     finally:
         transport.close(0)
-    return f"{', '.join(settings.lineage.transports)}" + (f"; else {transport.fallback}" if transport.fallback else "")
+    return f"{', '.join(settings.emitter.transports)}" + (f"; else {transport.fallback}" if transport.fallback else "")
 
 
 def _checked(name: str, look: Callable[[], str]) -> tuple[str, str, str]:

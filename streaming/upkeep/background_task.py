@@ -1,9 +1,11 @@
-"""What is done every so often beside the running job, off its hot path."""
+"""Work that runs at intervals next to the streaming queries, in a thread and a scheduler pool of its own."""
 
 import logging
 import threading
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from types import TracebackType
 
 from pyspark.sql import SparkSession
@@ -14,72 +16,74 @@ from lineproof.streaming.run import Progress
 log = logging.getLogger(__name__)
 
 POLL_S = 0.5
-PATIENCE_S = 10.0
-"""How long the end of the job waits for what is being given up. The thread does not keep the process alive."""
+STOP_TIMEOUT_S = 10.0
+"""How long the end of the job waits for a cancelled task. Its thread does not keep the process alive."""
+
+Report = Callable[[Progress], None]
 
 
-class Watch(ABC):
-    """Takes a turn whenever one is due, in a thread and a scheduler pool of its own.
+class BackgroundTask(ABC):
+    """Runs whenever it is due.
 
-    Whatever happens here stays here: a turn that is slow, fails or never ends delays nothing but the next one.
+    A run that is slow, fails or never ends delays only the next run of the same task, never the job.
     """
 
     pool: str
-    """Of Spark's scheduler, and the group of the jobs that are given up at the end."""
-    about: str
-    """What it does, in the words of a message that it failed."""
+    """The scheduler pool, and the group of the Spark jobs that are cancelled at the end."""
+    description: str
+    """The subject of the warning that a run failed."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
         self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._work, name=self.pool, daemon=True)
+        self._thread = threading.Thread(target=self._loop, name=self.pool, daemon=True)
         self._batches = 0
 
     @abstractmethod
-    def _turn(self) -> None:
-        """What is done. It may raise: it is tried again when the next turn is due."""
+    def _run_once(self) -> None:
+        """Do the work. If it raises, it is repeated when it is due again."""
 
     @abstractmethod
     def _is_due(self, seconds: float, batches: int) -> bool:
-        """Whether it is time, so long and so many batches after the end of the last turn."""
+        """Whether to run, given the time and the number of curate batches since the last run."""
 
     def _close(self) -> None:  # noqa: B027
-        """Called at the end, by those who have something to close."""
+        """Release resources. Called once, after the last run."""
 
     def start(self) -> None:
-        """Begin; the first turn comes when it is due."""
+        """Start the thread. The first run comes when it is due."""
         self._thread.start()
 
-    def count(self, batch: Progress) -> None:
-        """Take note of a finished batch."""
+    def count_batch(self, batch: Progress) -> None:
+        """Count a finished batch of curate."""
         self._batches += batch.query == "curate"
 
-    def __enter__(self) -> "Watch":
+    def __enter__(self) -> "BackgroundTask":
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Give up what is under way."""
+        """Cancel the current run."""
         self._stopping.set()
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + STOP_TIMEOUT_S
         while self._thread.is_alive() and time.monotonic() < deadline:
             self._spark.sparkContext.cancelJobGroup(self.pool)
             self._thread.join(POLL_S)
 
-    def _work(self) -> None:
+    def _loop(self) -> None:
         self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", self.pool)
-        self._spark.sparkContext.setJobGroup(self.pool, self.about, interruptOnCancel=True)
-        while self._wait():
+        self._spark.sparkContext.setJobGroup(self.pool, self.description, interruptOnCancel=True)
+        while self._wait_until_due():
             try:
-                self._turn()
+                self._run_once()
             except Exception as error:
                 if not self._stopping.is_set():
-                    log.warning("%s could not be run, and will be tried again: %s", self.about, _in_short(error))
+                    log.warning("%s failed and will be retried: %s", self.description, _first_line(error))
         self._close()
 
-    def _wait(self) -> bool:
-        """Wait until a turn is due; False if it is time to stop."""
+    def _wait_until_due(self) -> bool:
+        """Return True when the task is due, False when it is to stop."""
         batches, began = self._batches, time.monotonic()
         while not self._stopping.wait(POLL_S):
             if self._is_due(time.monotonic() - began, self._batches - batches):
@@ -87,5 +91,26 @@ class Watch(ABC):
         return False
 
 
-def _in_short(error: Exception) -> str:
+@contextmanager
+def background_tasks(
+    tasks: Iterable[BackgroundTask], report: Report, started: Callable[[], None]
+) -> Iterator[tuple[Report, Callable[[], None]]]:
+    """Give the job callbacks that start the tasks with it and count its batches; cancel the tasks at the end."""
+    with ExitStack() as stack:
+        entered = [stack.enter_context(task) for task in tasks]
+
+        def report_and_count(batch: Progress) -> None:
+            for task in entered:
+                task.count_batch(batch)
+            report(batch)
+
+        def start_all() -> None:
+            for task in entered:
+                task.start()
+            started()
+
+        yield report_and_count, start_all
+
+
+def _first_line(error: Exception) -> str:
     return sanitise((str(error).splitlines() or [type(error).__name__])[0])

@@ -1,8 +1,8 @@
-"""Tables as they were when their query had last finished a batch.
+"""The version of a table at the end of the last finished batch.
 
-A batch writes one table after the other, so that in the midst of it a record is there whose event is not. Who compares
-tables while the job runs takes this version of the one whose rows are looked for, and the others as they are: they only
-grow.
+A batch writes one table after the other. During a batch, a record may exist whose event does not exist yet. To compare
+tables while the job runs, read this version of the table whose rows are looked up, and the newest version of the
+others, which only grow.
 """
 
 from typing import Any
@@ -16,11 +16,11 @@ from lineproof.streaming.job import CURATED, GRAPH
 from lineproof.streaming.recovery.checkpoint import read_checkpoint
 
 COMMITS = 20
-"""How many commits to look back: a batch has two for each table, and maintenance may add some."""
+"""How many commits to look back. A batch makes two per table, and maintenance may add some."""
 
 
-def settled_version(spark: SparkSession, table: str, path: str, checkpoints: str) -> int | None:
-    """The version of a table after the last batch that was finished; None where no query of ours compares it."""
+def consistent_version(spark: SparkSession, table: str, path: str, checkpoints: str) -> int | None:
+    """The version of a table after the last finished batch; None if no query of the job writes it."""
     query = next(
         (name for name, modules in (("curate", CURATED), ("graph", GRAPH)) if table in {m.TABLE.name for m in modules}),
         None,
@@ -28,7 +28,7 @@ def settled_version(spark: SparkSession, table: str, path: str, checkpoints: str
     if query is None or not checkpoints or not DeltaTable.isDeltaTable(spark, path):
         return None
     committed = _commits(spark, path)
-    # Read after the table: what a batch wrote there, and has finished by now, is in all others too.
+    # Read the checkpoint after the table: a batch that has finished by now has written all of its tables.
     checkpoint = read_checkpoint(spark, f"{checkpoints}/{query}")
     newest = max(committed)
     if checkpoint.last_planned_batch == checkpoint.last_finished_batch:
@@ -39,6 +39,6 @@ def settled_version(spark: SparkSession, table: str, path: str, checkpoints: str
 
 
 def _commits(spark: SparkSession, path: str) -> dict[int, int]:
-    """The last versions of a table, and when each was written."""
+    """The last versions of a table, with the time of each in milliseconds."""
     history: Any = DeltaTable.forPath(spark, path).history(COMMITS)
     return {row.version: row.at for row in history.select("version", F.unix_millis("timestamp").alias("at")).collect()}

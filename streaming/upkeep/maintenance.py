@@ -1,6 +1,7 @@
-"""Tables that stay healthy for years: few files, none that nobody needs, no rows that are too old.
+"""Table maintenance: delete expired rows, compact small files, cluster, and vacuum unused files.
 
-Safe while the job runs: nothing here changes what a row says, and who is second to write looks again (`conflicts`).
+Safe while the job runs. No task changes the content of a row, and a commit that conflicts with the job's is retried
+(see `conflicts`).
 """
 
 import math
@@ -19,28 +20,37 @@ from lineproof.streaming.delta.files import Directory
 from lineproof.streaming.delta.snapshot import properties
 from lineproof.streaming.delta.store import Store, Table
 from lineproof.streaming.job import TABLES
-from lineproof.streaming.upkeep.retention import READ_BY_GRAPH, Days, Old, delete_old, find_old, first_day
-from lineproof.streaming.upkeep.stream_progress import READERS, Readers
+from lineproof.streaming.upkeep.retention import (
+    READ_BY_GRAPH,
+    Days,
+    ExpiredRows,
+    delete_expired,
+    find_expired,
+    first_day,
+)
+from lineproof.streaming.upkeep.stream_progress import READ_BY, StreamProgress
 
 TASKS = ("retain", "compact", "cluster", "vacuum")
-"""In the order in which they are done: each leaves less to the next."""
+"""In the order in which they run: each leaves less work for the next."""
 
 FILE_BYTES = 256 * 2**20
-"""What files grow to. One of half that size is left alone."""
+"""Target size of a compacted file. Files of at least half that size are left alone."""
 CUBE_BYTES = 512 * 2**20
-"""Rows are clustered by so much at a time. With Delta's 100 GB, a compaction would rewrite most tables as a whole."""
+"""Size of the groups of files in which rows are clustered. With Delta's default of 100 GB, every compaction would
+rewrite most tables completely."""
 FEW_FILES = 8
-"""So many small files are left alone."""
+"""Tables with at most this many small files are not compacted."""
 MARGIN = timedelta(hours=1)
-"""Added to how far a query is behind, before old files are removed."""
+"""Added to the lag of a streaming query when choosing which unused files to keep for it."""
 
 _OPTIMIZE = "spark.databricks.delta.optimize"
 _SETTINGS = {
     f"{_OPTIMIZE}.maxFileSize": str(FILE_BYTES),
     f"{_OPTIMIZE}.minFileSize": str(FILE_BYTES // 2),
-    # We refuse less than is safe ourselves, and know what our own queries need.
+    # Delta's check refuses less than a week. The settings refuse less than an hour, and `_vacuum` keeps what our own
+    # queries still have to read.
     "spark.databricks.delta.retentionDurationCheck.enabled": "false",
-    # Of tasks that look for old files: with Spark's 10,000, it took a minute to find that there are none.
+    # Number of tasks that list files for VACUUM. With Spark's default of 10,000, an empty result took a minute.
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "8",
 }
 _CUBES = {
@@ -50,8 +60,8 @@ _CUBES = {
 
 
 @dataclass(frozen=True)
-class Size:
-    """Of a table: its files as it is now, and all that lies in its directory."""
+class TableSize:
+    """The files of the table's current version, and everything in its directory."""
 
     files: int
     bytes: int
@@ -59,19 +69,22 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What was done to a table."""
+class MaintenanceResult:
+    """What was done to one table."""
 
     table: str
-    before: Size
-    after: Size
+    before: TableSize
+    after: TableSize
     done: Sequence[str]
-    """In words, one a task that had something to do."""
+    """One sentence for each task that had something to do."""
     seconds: float
 
 
 class Maintenance:
-    """Of the tables below one directory, in a session of its own."""
+    """Maintains the tables of one directory, in a Spark session of its own.
+
+    `patience_s` is how long it waits for the job to read expired rows before it deletes them.
+    """
 
     def __init__(
         self,
@@ -89,7 +102,7 @@ class Maintenance:
         for name, value in _SETTINGS.items():
             self._spark.conf.set(name, value)
         self._store = Store(self._spark, tables)
-        self._readers = Readers(self._spark, self._store, checkpoints)
+        self._progress = StreamProgress(self._spark, self._store, checkpoints)
         self._days = days
         self._keep_files = keep_files
         self._is_dry = is_dry
@@ -101,88 +114,92 @@ class Maintenance:
         self,
         tasks: Collection[str] = TASKS,
         names: Collection[str] = (),
-        report: Callable[[str, float], None] = lambda _what, _share: None,
-    ) -> list[Outcome]:
-        """Do these tasks to tables by name, or all; `report` gets what is under way, and how much is done.
+        report: Callable[[str, float], None] = lambda _step, _share: None,
+    ) -> list[MaintenanceResult]:
+        """Run these tasks on tables by name, or on all. `report` gets the current step and the share that is done.
 
-        What others point to comes after them: events go before their runs.
+        Referencing tables come before the referenced ones: events are deleted before their runs.
         """
-        tables = [one for one in reversed(TABLES) if (not names or one.name in names) and self._store.exists(one)]
+        tables = [
+            table for table in reversed(TABLES) if (not names or table.name in names) and self._store.exists(table)
+        ]
         for table in tables:
             refuse_newer(self._store.path(table), properties(self._spark, self._store.path(table)))
-        old = self._find_old(tables, report) if "retain" in tasks else {}
-        outcomes = []
+        expired = self._find_expired(tables, report) if "retain" in tasks else {}
+        results = []
         for number, table in enumerate(tables):
             if self._is_stopping():
                 break
             report(table.name, number / len(tables))
             began, before = time.monotonic(), self._size(table)
-            done = [self._do(task, table, old.get(table.name)) for task in TASKS if task in tasks]
+            sentences = [self._run_task(task, table, expired.get(table.name)) for task in TASKS if task in tasks]
             after = before if self._is_dry else self._size(table)
-            said = [one for one in done if one]
-            outcomes.append(Outcome(table.name, before, after, said, time.monotonic() - began))
+            done = [sentence for sentence in sentences if sentence]
+            results.append(MaintenanceResult(table.name, before, after, done, time.monotonic() - began))
         report("", 1.0)
-        return outcomes
+        return results
 
-    def _do(self, task: str, table: Table, old: Old | None) -> str:
+    def _run_task(self, task: str, table: Table, expired: ExpiredRows | None) -> str:
+        """Run one task; return what it did, or an empty text if there was nothing to do."""
         acts: dict[str, Callable[[Table], str]] = {
-            "retain": lambda one: self._retain(one, old),
+            "retain": lambda table: self._retain(table, expired),
             "compact": self._compact,
             "cluster": self._cluster,
             "vacuum": self._vacuum,
         }
         return again_on_conflict(acts[task])(table)
 
-    def _find_old(self, tables: Sequence[Table], report: Callable[[str, float], None]) -> dict[str, Old]:
-        """What is too old, and may go: what graph has not read, may not."""
-        report("looking for rows that are too old", 0.0)
+    def _find_expired(self, tables: Sequence[Table], report: Callable[[str, float], None]) -> dict[str, ExpiredRows]:
+        """Find expired rows, and wait until the graph query has read them."""
+        report("looking for expired rows", 0.0)
         now = datetime.now(timezone.utc)
-        firsts = [(table, first) for table in tables if (first := first_day(table, self._days, now))]
-        found = {table.name: find_old(self._store, table, first) for table, first in firsts}
-        if not self._is_dry and any(found[table.name].rows for table in READ_BY_GRAPH if table.name in found):
-            report("waiting until the job has read what is there", 0.0)
-            self._has_been_read = self._readers.pass_by(self._patience_s, self._is_stopping)
+        first_days = [(table, first) for table in tables if (first := first_day(table, self._days, now))]
+        found = {table.name: find_expired(self._store, table, first) for table, first in first_days}
+        if not self._is_dry and any(found[table.name].count for table in READ_BY_GRAPH if table.name in found):
+            report("waiting for the job to read the expired rows", 0.0)
+            self._has_been_read = self._progress.wait_until_read(self._patience_s, self._is_stopping)
         return found
 
-    def _retain(self, table: Table, old: Old | None) -> str:
-        if old is None or not old.rows:
+    def _retain(self, table: Table, expired: ExpiredRows | None) -> str:
+        if expired is None or not expired.count:
             return ""
+        rows = f"{expired.count:,} rows from before {expired.before}"
         if self._is_dry:
-            return f"{old.rows:,} rows from before {old.before} would be deleted"
+            return f"{rows} would be deleted"
         if table in READ_BY_GRAPH and not self._has_been_read:
-            return f"{old.rows:,} rows from before {old.before} stay: the job has not read them yet; run it, then this"
-        deleted = delete_old(self._spark, self._store, old)
-        return f"{deleted:,} rows from before {old.before} deleted"
+            return f"{rows} kept: the job has not read them yet. Run the job, then maintenance again"
+        deleted = delete_expired(self._spark, self._store, expired)
+        return f"{deleted:,} rows from before {expired.before} deleted"
 
     def _compact(self, table: Table) -> str:
         files, size = self._files(table)
         if files <= FEW_FILES + size // (FILE_BYTES // 2):
             return ""
         if self._is_dry:
-            return f"{files:,} files would be brought together"
+            return f"{files:,} files would be compacted"
         with self._store.settings(_CUBES):
-            return self._optimized(table)
+            return self._optimize(table)
 
     def _cluster(self, table: Table) -> str:
         if not table.cluster_by:
             return ""
         if self._is_dry:
             return f"would be clustered by {', '.join(table.cluster_by)}"
-        return self._optimized(table, "FULL")
+        return self._optimize(table, "FULL")
 
-    def _optimized(self, table: Table, how: str = "") -> str:
-        [row] = self._sql(f"OPTIMIZE delta.`{self._store.path(table)}` {how}")
+    def _optimize(self, table: Table, mode: str = "") -> str:
+        [row] = self._sql(f"OPTIMIZE delta.`{self._store.path(table)}` {mode}")
         removed, added = row.metrics.numFilesRemoved, row.metrics.numFilesAdded
         return f"{removed:,} files rewritten as {added:,}" if removed else ""
 
     def _vacuum(self, table: Table) -> str:
-        since = self._readers.unread_since(table)
+        since = self._progress.unread_since(table)
         keep = max(self._keep_files, datetime.now(timezone.utc) - since + MARGIN) if since else self._keep_files
         hours = math.ceil(keep / timedelta(hours=1))
         statement = f"VACUUM delta.`{self._store.path(table)}` RETAIN {hours} HOURS"
-        late = f" ({READERS[table.name]} is behind: files of the last {hours} hours stay)" if since else ""
+        late = f" ({READ_BY[table.name]} is behind: files of the last {hours} hours are kept)" if since else ""
         if self._is_dry:
-            # A result of this statement has a row for each file.
+            # The result of a dry run has one row per file.
             files = len(self._sql(f"{statement} DRY RUN"))
             return f"{files:,} files would be removed{late}" if files else ""
         self._sql(statement)
@@ -190,11 +207,11 @@ class Maintenance:
         removed = int(last.operationMetrics.get("numDeletedFiles", 0)) if last.operation == "VACUUM END" else 0
         return f"{removed:,} files removed{late}" if removed else ""
 
-    def _size(self, table: Table) -> Size:
-        return Size(*self._files(table), Directory(self._spark, self._store.path(table)).size())
+    def _size(self, table: Table) -> TableSize:
+        return TableSize(*self._files(table), Directory(self._spark, self._store.path(table)).size())
 
     def _files(self, table: Table) -> tuple[int, int]:
-        """How many files the table has, and their bytes."""
+        """The number of files in the table's current version, and their bytes."""
         [detail] = DeltaTable.forPath(self._spark, self._store.path(table)).detail().collect()
         return int(detail.numFiles), int(detail.sizeInBytes)
 

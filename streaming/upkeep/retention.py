@@ -1,6 +1,6 @@
-"""Rows that are older than they are to be kept.
+"""Find and delete rows that are older than their retention.
 
-They are deleted when the job's queries have read what was there when they were found.
+Rows are deleted only after the job's queries have read everything that was there when they were found.
 """
 
 from collections.abc import Mapping
@@ -13,40 +13,41 @@ from lineproof.streaming.delta.store import Store, Table
 from lineproof.streaming.tables import lineage_events, runs
 
 READ_BY_GRAPH = (lineage_events.TABLE, runs.TABLE)
-"""Tables that graph reads: their rows are not deleted before it has."""
+"""Tables that the graph query reads: it must have read a row before the row is deleted."""
 
 Days = Mapping[str, int | None]
-"""For how many days rows are kept, by the setting of that name; None for ever."""
+"""The retention in days, by the name of the setting; None keeps rows for ever."""
 
 
 @dataclass(frozen=True)
-class Old:
-    """Rows of a table that are too old."""
+class ExpiredRows:
+    """The rows of a table from before a day."""
 
     table: Table
     before: date
-    rows: int
+    count: int
 
     @property
     def condition(self) -> str:
-        """Which rows they are."""
+        """The SQL condition that selects them."""
         return f"{self.table.kept_by} < DATE '{self.before}'"
 
 
 def first_day(table: Table, days: Days, now: datetime) -> date | None:
-    """The first day, in UTC, of which a table's rows are kept; None if all are."""
+    """The first day, in UTC, whose rows are kept; None if all rows are."""
     kept = days.get(table.kept_as or table.name) if table.kept_by else None
     return None if kept is None else now.astimezone(timezone.utc).date() - timedelta(days=kept)
 
 
-def find_old(store: Store, table: Table, before: date) -> Old:
-    """Look for rows that are too old."""
-    condition = Old(table, before, 0).condition
-    return Old(table, before, store.read(table).where(condition).count())
+def find_expired(store: Store, table: Table, before: date) -> ExpiredRows:
+    """Count the rows from before a day."""
+    condition = ExpiredRows(table, before, 0).condition
+    return ExpiredRows(table, before, store.read(table).where(condition).count())
 
 
-def delete_old(spark: SparkSession, store: Store, old: Old) -> int:
-    """Delete them; return how many."""
-    # By SQL, because Python's own DELETE tells no number.
-    [(deleted,)] = spark.sql(f"DELETE FROM delta.`{store.path(old.table)}` WHERE {old.condition}").collect()  # noqa: S608
+def delete_expired(spark: SparkSession, store: Store, expired: ExpiredRows) -> int:
+    """Delete the rows; return how many."""
+    path = store.path(expired.table)
+    # SQL, because `DeltaTable.delete` does not return the number of deleted rows.
+    [(deleted,)] = spark.sql(f"DELETE FROM delta.`{path}` WHERE {expired.condition}").collect()  # noqa: S608
     return int(deleted)

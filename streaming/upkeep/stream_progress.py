@@ -1,6 +1,6 @@
-"""The queries that read our own tables as streams, and how far each has come.
+"""How far the queries that read our own tables as streams have come.
 
-What maintenance takes out of a table, a query that is behind has still to read: from the table's log and its old files.
+A query that is behind still has to read rows and files that maintenance is about to remove.
 """
 
 import json
@@ -18,14 +18,14 @@ from lineproof.streaming.delta.store import Store, Table
 from lineproof.streaming.recovery.checkpoint import Checkpoint, read_checkpoint
 from lineproof.streaming.tables import archive, lineage_events
 
-READERS = {archive.TABLE.name: "curate", lineage_events.TABLE.name: "graph"}
-"""The query that reads a table as a stream."""
+READ_BY = {archive.TABLE.name: "curate", lineage_events.TABLE.name: "graph"}
+"""The query that reads each table as a stream."""
 
 POLL_S = 1.0
 
 
-class Readers:
-    """Curate and graph, as their checkpoints show them."""
+class StreamProgress:
+    """The progress of curate and graph, read from their checkpoints."""
 
     def __init__(self, spark: SparkSession, store: Store, checkpoints: str) -> None:
         self._spark = spark
@@ -33,15 +33,15 @@ class Readers:
         self._checkpoints = checkpoints
 
     def unread_since(self, table: Table) -> datetime | None:
-        """When the first of the rows came that the reader of a table has not read; None if it has read all."""
+        """The time of the oldest commit that the query on this table has not read; None if it has read all."""
         unread = self._unread(table)
         if unread is None:
             return None
         [(at,)] = unread.agg(F.min(F.unix_millis("timestamp"))).collect()
         return None if at is None else datetime.fromtimestamp(at / 1000, timezone.utc)
 
-    def pass_by(self, patience_s: float, is_stopping: Callable[[], bool]) -> bool:
-        """Wait until what is in the tables now has been read by all; False if that takes longer."""
+    def wait_until_read(self, patience_s: float, is_stopping: Callable[[], bool]) -> bool:
+        """Wait until curate and graph have read everything that is in the tables now; False on timeout."""
         deadline = time.monotonic() + patience_s
 
         def wait() -> bool:
@@ -52,7 +52,7 @@ class Readers:
         while self._checkpoint("curate").last_finished_batch < planned:
             if not wait():
                 return False
-        # Now, what the batch of curate that was under way has written is there for graph.
+        # The batch of curate that was running at the call has finished: graph must read its rows, too.
         newest = version(self._spark, self._store.path(lineage_events.TABLE))
         while not self._has_read(lineage_events.TABLE, newest):
             if not wait():
@@ -60,16 +60,16 @@ class Readers:
         return True
 
     def _has_read(self, table: Table, newest: int) -> bool:
-        """Whether the reader of a table has read it up to a version."""
+        """Whether the query on this table has read it up to a version."""
         unread = self._unread(table)
         return unread is None or unread.where(f"version <= {newest}").isEmpty()
 
     def _unread(self, table: Table) -> DataFrame | None:
-        """The commits that the reader of a table has not read; None if there are none, or there is no reader."""
-        position = self._position(READERS[table.name]) if table.name in READERS else None
+        """The commits that the query on this table has not read; None if there are none, or no such query."""
+        position = self._position(READ_BY[table.name]) if table.name in READ_BY else None
         if position is None:
             return None
-        first, is_first_look = position
+        first, is_initial_snapshot = position
         path = self._store.path(table)
         count = version(self._spark, path) - first + 1
         if count <= 0:
@@ -77,11 +77,11 @@ class Readers:
         commits: DataFrame = DeltaTable.forPath(self._spark, path).history(count)
         rows = F.coalesce(F.col("operationMetrics")["numOutputRows"], F.lit("0"))
         is_added = F.col("operation").isin("WRITE", "STREAMING UPDATE") & (rows != "0")
-        # A reader that has not seen the table before begins with all that is in it.
-        return commits if is_first_look else commits.where(is_added)
+        # A new query starts with a snapshot of the whole table, whatever commits made it.
+        return commits if is_initial_snapshot else commits.where(is_added)
 
     def _position(self, query: str) -> tuple[int, bool] | None:
-        """The first version that a query has not read to its end, and whether it is still at its first look."""
+        """The first version that a query has not read completely, and whether it is still in its initial snapshot."""
         checkpoint = self._checkpoint(query)
         if checkpoint.query_id is None:
             return None

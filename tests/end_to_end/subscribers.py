@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from lineproof.local.job_runner import prepare_topics
+from lineproof.local.job_topics import prepare_topics
 from lineproof.serving.sql import Tables
 from lineproof.settings import Settings
 from lineproof.topics.tail import tail

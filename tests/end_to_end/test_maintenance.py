@@ -10,15 +10,16 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from lineproof.local.job_runner import job_config, topic_now
+from lineproof.local.job_config import job_config
+from lineproof.local.job_topics import describe_topic
+from lineproof.local.maintenance import maintenance
 from lineproof.serving.sql import Tables
 from lineproof.settings import Settings
 from lineproof.streaming import run as work
 from lineproof.streaming.delta.store import Store
 from lineproof.streaming.tables import archive, lineage_events
 from lineproof.streaming.upkeep.maintenance import TASKS, Outcome
-from lineproof.streaming.upkeep.maintenance_task import maintenance_of
-from lineproof.streaming.upkeep.stream_progress import Readers
+from lineproof.streaming.upkeep.stream_progress import StreamProgress
 from lineproof.topics.cluster import Kafka
 from tests.end_to_end.tools import RunJob, assert_archive_is_topic, publish, rows, snapshot
 from tests.events import payload
@@ -41,11 +42,11 @@ def test_maintenance_beside_the_job_loses_nothing(
             Kafka(settings.kafka).send(settings.topics.events, [(b"old", one) for one in old_events(turn)])
             await_all(spark, live)
             publish(settings, runs=5)
-            done += maintenance_of(spark, live).run(TASKS, STREAMS_AND_FOLDS)
+            done += maintenance(spark, live).run(TASKS, STREAMS_AND_FOLDS)
         # The streams go on where a DELETE lies behind them.
         publish(settings, runs=1)
         await_all(spark, live)
-        maintenance_of(spark, live).run(("retain",))
+        maintenance(spark, live).run(("retain",))
     said = [f"{one.table}: {what}" for one in done for what in one.done]
     assert any(one.startswith("lineage_events:") and "deleted" in one for one in said), said
     assert any(one.startswith("runs:") and "rewritten" in one for one in said), said
@@ -53,7 +54,7 @@ def test_maintenance_beside_the_job_loses_nothing(
     quiet = settings.model_copy(update={"topics": settings.topics.model_copy(update={"dead_letters": ""})})
     run_job(quiet)
     assert Tables(quiet.tables_path).query("SELECT count(*) FROM runs WHERE job_name = 'ancient'").rows == [(ROUNDS,)]
-    maintenance_of(spark, quiet).run(("retain",))
+    maintenance(spark, quiet).run(("retain",))
     assert snapshot(live) == snapshot(quiet)
     assert rows(live, "archive") == rows(quiet, "archive")
     assert_archive_is_topic(live)
@@ -83,7 +84,7 @@ def running(spark: SparkSession, settings: Settings) -> Iterator[None]:
     def run() -> None:
         try:
             config = job_config(settings)
-            work.run(spark, config, lambda: topic_now(settings), lambda _: None, stop.is_set, started.set)
+            work.run(spark, config, lambda: describe_topic(settings), lambda _: None, stop.is_set, started.set)
         except BaseException as error:
             failed.append(error)
         finally:
@@ -105,10 +106,10 @@ def await_all(spark: SparkSession, settings: Settings) -> None:
     """Until every record is archived, and read by curate and by graph."""
     count = sum(end - begin for begin, end in Kafka(settings.kafka).offsets(settings.topics.events).values())
     store = Store(spark, settings.tables_path)
-    readers = Readers(spark, store, settings.checkpoints_path)
+    progress = StreamProgress(spark, store, settings.checkpoints_path)
     deadline = time.monotonic() + PATIENCE_S
     while store.read(archive.TABLE).count() < count or any(
-        map(readers.unread_since, (archive.TABLE, lineage_events.TABLE))
+        map(progress.unread_since, (archive.TABLE, lineage_events.TABLE))
     ):
         assert time.monotonic() < deadline, "the job did not catch up"
         time.sleep(0.5)

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from confluent_kafka import Consumer
 
-from lineproof.local.job_runner import Recovery
+from lineproof.local.job_config import Recovery
 from lineproof.producers.chain import Chain
 from lineproof.producers.dataset_names import DatasetName
 from lineproof.producers.datasets import input_dataset, output_dataset

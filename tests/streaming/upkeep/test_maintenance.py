@@ -1,4 +1,4 @@
-"""Maintenance of tables (R54, R40): what each task does, what it leaves alone, and what it says."""
+"""Maintenance of tables: what each task does, what it leaves alone, and what it reports."""
 
 import json
 from collections.abc import Sequence
@@ -10,14 +10,15 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
+from lineproof.local.maintenance import maintenance_task
 from lineproof.schemas.table_format import FORMAT_PROPERTY
 from lineproof.settings import Settings
 from lineproof.streaming.delta.definition import Definition
 from lineproof.streaming.delta.store import Store, Table
 from lineproof.streaming.tables import archive, jobs, lineage_events, records, runs
 from lineproof.streaming.upkeep.maintenance import Maintenance
-from lineproof.streaming.upkeep.maintenance_task import LAST, Diary, MaintenanceWatch
-from tests.quality.test_quality_task import await_that
+from lineproof.streaming.upkeep.maintenance_task import LAST_RUNS, LastRuns
+from tests.quality.test_quality_task import wait_until
 
 NOW = datetime.now(timezone.utc)
 FIRST_DAY = NOW.date() - timedelta(days=395)
@@ -32,7 +33,7 @@ def maintenance(spark: SparkSession, store: Store, keep_hours: int = 168, **more
 
 
 def add(store: Store, spark: SparkSession, table: Table, rows: Sequence[dict[str, Any]]) -> None:
-    """One file with rows, of which only what matters is told."""
+    """Append rows as one file; columns that are not given are null."""
     whole = [tuple(row.get(name) for name in table.columns) for row in rows]
     store.append(table, spark.createDataFrame(whole, table.struct).coalesce(1))
 
@@ -45,10 +46,10 @@ def live(store: Store, table: Table) -> list[Path]:
     return [Path(uri.removeprefix("file://")) for uri in DeltaTable(store.path(table)).file_uris()]
 
 
-def test_files_are_brought_together_and_removed_and_the_figures_are_true(
+def test_files_are_compacted_and_vacuumed_and_the_reported_figures_are_right(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And so however many batches come; tests/faults/test_file_counts.py has 500 of them."""
+    """tests/faults/test_file_counts.py does the same with 500 batches."""
     monkeypatch.setattr("lineproof.streaming.upkeep.maintenance.FEW_FILES", 2)
     store = Store(spark, str(tmp_path / "tables"))
     tables, count = (archive.TABLE, records.TABLE), 4
@@ -69,12 +70,12 @@ def test_files_are_brought_together_and_removed_and_the_figures_are_true(
     said = maintenance(spark, store, is_dry=True).run(("compact", "cluster"))
     assert versions() == before, "a dry run does nothing"
     assert {one.table: list(one.done) for one in said} == {
-        "archive": [f"{count} files would be brought together"],
-        "records": [f"{count} files would be brought together", "would be clustered by event_id, run_id"],
+        "archive": [f"{count} files would be compacted"],
+        "records": [f"{count} files would be compacted", "would be clustered by event_id, run_id"],
     }
 
     done = {one.table: one for one in maintenance(spark, store).run(("compact", "vacuum"))}
-    assert [len(live(store, table)) for table in tables] == [2, 1], "one a day, and one"
+    assert [len(live(store, table)) for table in tables] == [2, 1], "one per day, and one"
     assert done["archive"].done == [f"{count} files rewritten as 2"]
     assert (done["archive"].before.files, done["archive"].after.files) == (count, 2)
     assert done["archive"].after.bytes == sum(file.stat().st_size for file in live(store, archive.TABLE))
@@ -91,7 +92,7 @@ def test_files_are_brought_together_and_removed_and_the_figures_are_true(
 
 
 def test_a_table_on_another_disk_is_maintained_there(spark: SparkSession, tmp_path: Path) -> None:
-    """Its directory is a link. Hadoop lists the link itself under that name."""
+    """The table's directory is a symbolic link, which Hadoop lists under the name of the link."""
     elsewhere = tmp_path / "disk" / "records"
     Store(spark, str(elsewhere.parent)).create(records.TABLE)
     (tmp_path / "tables").mkdir()
@@ -106,13 +107,13 @@ def test_a_table_on_another_disk_is_maintained_there(spark: SparkSession, tmp_pa
 
 
 def on_disk(store: Store, table: Table) -> int:
-    """All that lies there, but for what Hadoop keeps beside every file of a local disk."""
+    """The bytes of all files, without the checksum files that Hadoop writes on a local disk."""
     files = [file for file in Path(store.path(table)).rglob("*") if file.is_file() and not file.name.startswith(".")]
     return sum(file.stat().st_size for file in files)
 
 
-def test_exactly_what_is_older_is_deleted(spark: SparkSession, tmp_path: Path) -> None:
-    """By event time, in whole days of UTC; a run by its last event; the archive's records and jobs are kept (R40)."""
+def test_exactly_the_expired_rows_are_deleted(spark: SparkSession, tmp_path: Path) -> None:
+    """By event time, in whole UTC days; runs by their last event. The records of the archive and the jobs are kept."""
     store = Store(spark, str(tmp_path / "tables"), "tests", 0)
     times = {"old": JUST_OLD, "young": MIDNIGHT, "new": NOW, "unknown": None}
     run = {"state": "COMPLETED", "first_event_at": JUST_OLD}
@@ -138,17 +139,17 @@ def test_exactly_what_is_older_is_deleted(spark: SparkSession, tmp_path: Path) -
     assert store.read(records.TABLE).count() == store.read(jobs.TABLE).count() == len(times)
 
 
-def test_it_is_done_beside_the_job_and_a_failure_is_tried_again(
+def test_the_running_job_maintains_its_tables_and_retries_after_a_failure(
     spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    settings = Settings(home=tmp_path, compact_trigger="1ms", maintain_trigger="")
+    settings = Settings(home=tmp_path, maintenance={"compact_every": "1ms", "full_every": ""})
     store = Store(spark, settings.tables_path)
     store.create(jobs.TABLE)
     definition = Definition(spark, store.path(jobs.TABLE), jobs.TABLE)
     definition.set({FORMAT_PROPERTY: "99"})
-    with MaintenanceWatch(spark, settings) as watch:
-        watch.start()
-        await_that(lambda: "Maintenance could not be run, and will be tried again" in caplog.text)
+    with maintenance_task(spark, settings) as task:
+        task.start()
+        wait_until(lambda: "Maintenance failed and will be retried" in caplog.text)
         definition.set({FORMAT_PROPERTY: "1"})
         printed: list[str] = []
 
@@ -156,7 +157,7 @@ def test_it_is_done_beside_the_job_and_a_failure_is_tried_again(
             printed.append(capfd.readouterr().err)
             return "maintenance: 0 files, now 0, in" in "".join(printed)
 
-        await_that(has_run)
-    known = json.loads((Path(settings.checkpoints_path) / LAST).read_text())
-    assert known["compact"] > known["all"], "that all was never done is known to the next start, too"
-    assert Diary(spark, settings).read() == known
+        wait_until(has_run)
+    known = json.loads((Path(settings.checkpoints_path) / LAST_RUNS).read_text())
+    assert known["compact"] > known["all"], "the next start knows that a full run has not happened yet"
+    assert LastRuns(spark, settings.checkpoints_path).read() == known

@@ -1,0 +1,32 @@
+"""The topics that the job reads and writes, as the broker has them."""
+
+from lineproof.local.endpoints import client_options
+from lineproof.settings import Settings
+from lineproof.streaming.recovery.topic import Topic
+from lineproof.streaming.stages.publish import SCHEMAS
+from lineproof.topics.cluster import Kafka
+
+
+def published_topics(settings: Settings) -> dict[str, str]:
+    """The topics for subscribers, by what is published to them. An empty name publishes nothing."""
+    topics = {kind: str(getattr(settings.topics, kind)) for kind in SCHEMAS}
+    return {kind: topic for kind, topic in topics.items() if topic}
+
+
+def prepare_topics(settings: Settings, create: bool) -> None:
+    """Create missing topics if asked to; fail if one is still missing."""
+    kafka = Kafka(client_options(settings))
+    names = [name for name in (settings.topics.events, settings.topics.dead_letters) if name]
+    published = [*published_topics(settings).values()]
+    if create:
+        size = settings.topics.partitions, settings.topics.replication_factor
+        kafka.create_topics(names, *size)
+        kafka.create_topics(published, *size, compacted=True)
+    kafka.require_topics(*names, *published)
+
+
+def describe_topic(settings: Settings) -> Topic:
+    """The events topic with its id and offsets."""
+    kafka, name = Kafka(client_options(settings)), settings.topics.events
+    kafka.require_topics(name)
+    return Topic(name, kafka.topic_id(name), kafka.offsets(name))
