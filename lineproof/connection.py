@@ -1,4 +1,4 @@
-"""An emitter from the settings: `lineproof.connect()`."""
+"""`lineproof.connect()`: an emitter built from the settings."""
 
 import logging
 from collections.abc import Sequence
@@ -18,61 +18,62 @@ from lineproof.settings import Settings, load
 log = logging.getLogger(__name__)
 
 CONFIRM_TIMEOUT_S = 5
+"""How long to wait for an endpoint to answer at the start."""
 
 
 def connect(config: Path | None = None, overrides: Sequence[str] = ()) -> Emitter:
-    """An emitter as the settings say: `config` a file, `overrides` texts such as `lineage.product=impact`.
+    """An emitter for this service. `config` is a settings file, `overrides` are texts such as `emitter.product=impact`.
 
-    Raises where lineage is not configured. Where the endpoint does not answer, that is logged, and events wait in the
-    spool.
+    Raises an error if the emitter is not configured. If the endpoint does not answer, that is logged, and events wait
+    in the spool.
     """
     return emitter_of(load(config, overrides))
 
 
 def emitter_of(settings: Settings, transport: Transport | None = None) -> Emitter:
-    """The same from settings that are loaded already, or with another transport than they say."""
-    lineage = settings.lineage
+    """An emitter with these settings; `transport` replaces the configured transports."""
+    options = settings.emitter
     transport = transport or transport_of(settings)
     emitter = Emitter(
         transport,
-        lineage.resolved_namespace(),
+        options.resolved_namespace(),
         facets=FacetRegistry.standard().with_user_facets(settings.facets),
         chain=Chain(settings.certificates_path),
-        lineage_mode=lineage.mode,
-        telemetry_off=frozenset(lineage.telemetry_off),
-        strict=lineage.strict,
+        lineage_mode=options.mode,
+        telemetry_off=frozenset(options.telemetry_off),
+        strict=options.strict,
     )
     confirm(transport)
     return emitter
 
 
 def transport_of(settings: Settings) -> Transport:
-    """Where the settings say that events go."""
-    if settings.lineage.disabled:
-        log.warning("Lineage is switched off (lineage.disabled, OPENLINEAGE_DISABLED): no event will be sent.")
+    """The configured transports, as one."""
+    if settings.emitter.disabled:
+        log.warning("The emitter is switched off (emitter.disabled, OPENLINEAGE_DISABLED): no event is sent.")
         return CompositeTransport([])
-    transports = [_transport(name, settings) for name in settings.lineage.transports]
+    transports = [_transport(name, settings) for name in settings.emitter.transports]
     return transports[0] if len(transports) == 1 else CompositeTransport(transports)
 
 
 def confirm(transport: Transport) -> None:
-    """Make sure that events have somewhere to go: an endpoint that answers, or a place to wait."""
+    """Check that the endpoint answers. A transport with a spool may start without it; any other raises an error."""
     try:
         transport.confirm(CONFIRM_TIMEOUT_S)
     except EndpointUnavailable as error:
         if transport.fallback is None:
             raise
-        log.warning("%s %s Until that is done, events wait in %s.", error.what, error.remedy, transport.fallback)
+        log.warning("%s %s Until then, events wait in %s.", error.what, error.remedy, transport.fallback)
 
 
 def _transport(name: str, settings: Settings) -> Transport:
-    lineage = settings.lineage
+    options = settings.emitter
     if name == "console":
         return ConsoleTransport()
     if name == "file":
         return FileTransport(settings.events_path)
     spool = settings.spool_path / name
     if name == "http":
-        return http_transport(lineage.url, lineage.api_key, spool, lineage.spool_max_bytes)
-    options, registry = client_options(settings), registry_of(settings)
-    return kafka_transport(options, settings.topics.events, spool, lineage.spool_max_bytes, registry)
+        return http_transport(options.url, options.api_key, spool, options.spool_max_bytes)
+    kafka, registry = client_options(settings), registry_of(settings)
+    return kafka_transport(kafka, settings.topics.events, spool, options.spool_max_bytes, registry)

@@ -1,4 +1,4 @@
-"""An emitter from the settings, and the refusal to go without lineage silently (R14, R26, R27)."""
+"""An emitter built from the settings. No service runs without lineage unnoticed."""
 
 from pathlib import Path
 from typing import Any
@@ -14,45 +14,45 @@ from lineproof.schemas.errors import LineproofError
 from lineproof.settings import Settings
 from lineproof.topics.cluster import KafkaUnavailable
 
-NOBODY = "127.0.0.1:9"
+NO_BROKER = "127.0.0.1:9"
 
 
 @pytest.fixture(autouse=True)
-def _impatient(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _short_timeout(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(connection, "CONFIRM_TIMEOUT_S", 0.5)
     monkeypatch.chdir(tmp_path)
     for variable in ("NAMESPACE", "URL", "API_KEY", "DISABLED"):
         monkeypatch.delenv(f"OPENLINEAGE_{variable}", raising=False)
 
 
-def settings(**lineage: Any) -> Settings:
-    return Settings(home=Path("home"), lineage={"product": "impact", **lineage}, kafka={"bootstrap.servers": NOBODY})
+def settings(**emitter: Any) -> Settings:
+    return Settings(home=Path("home"), emitter={"product": "impact", **emitter}, kafka={"bootstrap.servers": NO_BROKER})
 
 
 def results(given: Settings) -> dict[str, str]:
     return {name: result for name, result, _ in lineage_checks(given)}
 
 
-def test_three_lines() -> None:
-    Path("lineproof.yaml").write_text("lineage: {product: impact, transports: [file]}")
+def test_emit_in_three_lines() -> None:
+    Path("lineproof.yaml").write_text("emitter: {product: impact, transports: [file]}")
     emitter = lineproof.connect()
     with emitter.run("job"):
         assert lineproof.current_run() is not None
     assert len(Path(".lineproof/events.jsonl").read_text().splitlines()) == 2
 
 
-def test_without_a_namespace_nothing_starts() -> None:
+def test_an_emitter_without_a_namespace_is_refused() -> None:
     with pytest.raises(InvalidName, match="product"):
         emitter_of(settings(product="", transports=["console"]))
     assert "FAILED" in results(settings(product="", transports=["console"]))["lineage namespace"]
 
 
-def test_without_a_broker_in_the_settings_nothing_starts() -> None:
+def test_an_emitter_without_a_broker_is_refused() -> None:
     with pytest.raises(KafkaUnavailable, match="No Kafka broker is configured"):
-        emitter_of(Settings(home=Path("home"), lineage={"product": "impact"}))
+        emitter_of(Settings(home=Path("home"), emitter={"product": "impact"}))
 
 
-def test_a_broker_that_does_not_answer_is_told_with_where_events_wait(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_broker_that_does_not_answer_is_logged_with_the_spool(caplog: pytest.LogCaptureFixture) -> None:
     emitter = emitter_of(settings())
     assert "do not answer" in caplog.text
     assert "events wait in the spool" in caplog.text
@@ -70,7 +70,7 @@ def test_an_endpoint_without_a_fallback_must_answer() -> None:
         emitter_of(settings(transports=["file"]))
 
 
-def test_lineage_that_is_switched_off_is_said_to_be(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_emitter_that_is_switched_off_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     emitter = emitter_of(settings(disabled=True))
     assert "switched off" in caplog.text
     with emitter.run("job"):
@@ -78,14 +78,14 @@ def test_lineage_that_is_switched_off_is_said_to_be(caplog: pytest.LogCaptureFix
     assert "FAILED: Lineage is switched off" in results(settings(disabled=True))["lineage endpoint"]
 
 
-def test_several_transports_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_transports(capsys: pytest.CaptureFixture[str]) -> None:
     transport = transport_of(settings(transports=["file", "console"]))
     emitter = emitter_of(settings(), transport)
     emitter.run("job").start()
     assert Path("home/events.jsonl").read_text() == capsys.readouterr().out
 
 
-def test_a_facet_schema_that_cannot_be_used_is_found_by_check() -> None:
+def test_check_finds_a_facet_schema_that_cannot_be_read() -> None:
     given = settings(transports=["console"]).model_copy(update={"facets": {"run": {"acme_x": Path("nowhere.json")}}})
     assert "nowhere.json" in results(given)["lineage facets"]
     with pytest.raises(LineproofError, match=r"nowhere\.json"):

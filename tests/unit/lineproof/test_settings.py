@@ -1,4 +1,4 @@
-"""Priority, interpolation, refusal and masking (R27)."""
+"""Settings: precedence, variables in files, errors, renamed settings and masking."""
 
 from pathlib import Path
 
@@ -6,10 +6,12 @@ import pytest
 
 from lineproof.producers.naming import InvalidName
 from lineproof.settings import Settings, SettingsError, load
+from lineproof.settings.model import OPTIONS, SECTIONS
+from lineproof.settings.sections import QualitySettings
 
 
 @pytest.fixture(autouse=True)
-def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _empty_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
@@ -29,7 +31,7 @@ def test_command_line_beats_environment_beats_file_beats_default() -> None:
     assert settings.topics.dead_letters == "lineage.dead-letters"
 
 
-def test_a_file_can_be_named_by_variable_or_found_here() -> None:
+def test_the_file_is_named_by_a_variable_or_found_in_the_working_directory() -> None:
     file = written("trigger: 20s")
     assert load(None, (), {"LINEPROOF_CONFIG": str(file)}).trigger == "20s"
     file.rename("lineproof.yaml")
@@ -50,29 +52,28 @@ def test_kafka_and_spark_options_keep_their_names() -> None:
     assert settings.spark == {"spark.sql.shuffle.partitions": "8", "spark.driver.memory": "1g"}
 
 
-def test_openlineage_variables_are_honoured_and_ours_beat_them() -> None:
-    """R27"""
-    file = written("lineage: {product: from-file, transports: [console]}")
+def test_openlineage_variables_are_read_and_ours_take_precedence() -> None:
+    file = written("emitter: {product: from-file, transports: [console]}")
     environ = {
         "OPENLINEAGE_NAMESPACE": "from-openlineage",
         "OPENLINEAGE_URL": "http://backend:5000",
         "OPENLINEAGE_API_KEY": "s3cret",
         "OPENLINEAGE_DISABLED": "True",
     }
-    lineage = load(file, (), environ).lineage
-    assert (lineage.resolved_namespace(), lineage.transports) == ("from-openlineage", ["http"])
-    assert (lineage.url, lineage.api_key, lineage.disabled) == ("http://backend:5000", "s3cret", True)
-    ours = {"LINEPROOF_LINEAGE_NAMESPACE": "ours", "LINEPROOF_LINEAGE_TRANSPORTS": "kafka, file"}
-    settings = load(file, ["lineage.disabled=false"], {**environ, **ours})
-    assert settings.lineage.resolved_namespace() == "ours"
-    assert settings.lineage.transports == ["kafka", "file"]
-    assert not settings.lineage.disabled
+    emitter = load(file, (), environ).emitter
+    assert (emitter.resolved_namespace(), emitter.transports) == ("from-openlineage", ["http"])
+    assert (emitter.url, emitter.api_key, emitter.disabled) == ("http://backend:5000", "s3cret", True)
+    ours = {"LINEPROOF_EMITTER_NAMESPACE": "ours", "LINEPROOF_EMITTER_TRANSPORTS": "kafka, file"}
+    settings = load(file, ["emitter.disabled=false"], {**environ, **ours})
+    assert settings.emitter.resolved_namespace() == "ours"
+    assert settings.emitter.transports == ["kafka", "file"]
+    assert not settings.emitter.disabled
     assert "s3cret" not in repr(settings)
-    assert load(file, (), {}).lineage.transports == ["console"]
+    assert load(file, (), {}).emitter.transports == ["console"]
 
 
 @pytest.mark.parametrize(
-    ("lineage", "namespace"),
+    ("emitter", "namespace"),
     [
         ("{product: impact}", "impact"),
         ("{namespace_mode: centralized, product: impact}", "impact"),
@@ -80,13 +81,12 @@ def test_openlineage_variables_are_honoured_and_ours_beat_them() -> None:
         ("{namespace_mode: data_mesh, namespace: social.impact}", "social.impact"),
     ],
 )
-def test_namespace_modes(lineage: str, namespace: str) -> None:
-    """R14"""
-    assert load(written(f"lineage: {lineage}"), (), {}).lineage.resolved_namespace() == namespace
+def test_namespace_modes(emitter: str, namespace: str) -> None:
+    assert load(written(f"emitter: {emitter}"), (), {}).emitter.resolved_namespace() == namespace
 
 
 @pytest.mark.parametrize(
-    "lineage",
+    "emitter",
     [
         "{product: 'im pact'}",
         "{product: social.impact}",
@@ -97,20 +97,19 @@ def test_namespace_modes(lineage: str, namespace: str) -> None:
         "{produkt: impact}",
     ],
 )
-def test_lineage_that_is_not_valid_is_refused_when_it_is_read(lineage: str) -> None:
-    """R14"""
-    with pytest.raises(SettingsError, match="lineage"):
-        load(written(f"lineage: {lineage}"), (), {})
+def test_invalid_emitter_settings_are_refused_when_they_are_read(emitter: str) -> None:
+    with pytest.raises(SettingsError, match="emitter"):
+        load(written(f"emitter: {emitter}"), (), {})
 
 
 def test_no_namespace_is_refused_when_it_is_needed() -> None:
-    """R14, R26: a job alone needs none."""
+    """A service that runs only the job needs no namespace."""
     with pytest.raises(InvalidName, match="product"):
-        load(written("trigger: 10s"), (), {}).lineage.resolved_namespace()
+        load(written("trigger: 10s"), (), {}).emitter.resolved_namespace()
 
 
 def test_variables_in_files() -> None:
-    file = written("# ${NOT_SET} in a comment is no matter\ntrigger: ${EVERY}\nhome: ${PLACE:-somewhere}\n")
+    file = written("# ${NOT_SET} in a comment is ignored\ntrigger: ${EVERY}\nhome: ${PLACE:-somewhere}\n")
     settings = load(file, (), {"EVERY": "3s"})
     assert (settings.trigger, settings.home) == ("3s", Path("somewhere"))
     with pytest.raises(SettingsError, match=r"\$\{EVERY\}, which is not set"):
@@ -118,11 +117,11 @@ def test_variables_in_files() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("triger: 10s", "triger.*did you mean 'trigger'"),
         ("topics: {event: x}", "topics.event.*did you mean 'events'"),
-        ("trigger: sometimes", "trigger: must be available-now, or a time"),
+        ("trigger: sometimes", "trigger: must be a duration such as 500ms, 10s or 5m, or available-now"),
         ("max_offsets_per_trigger: 0", "max_offsets_per_trigger.*greater than or equal to 1"),
         ("spark: {sql.shuffle.partitions: 2}", "did you mean 'spark.sql.shuffle.partitions'"),
         ("schema_ids: {7: 99}", "schema_ids.*version 99"),
@@ -130,12 +129,12 @@ def test_variables_in_files() -> None:
         ("a: [", "not valid YAML"),
     ],
 )
-def test_bad_files_are_refused_by_name(text: str, said: str) -> None:
-    with pytest.raises(SettingsError, match=f"(?s){said}"):
+def test_errors_in_a_file_name_the_setting(text: str, message: str) -> None:
+    with pytest.raises(SettingsError, match=f"(?s){message}"):
         load(written(text), (), {})
 
 
-def test_bad_variables_and_overrides_are_refused_by_name() -> None:
+def test_errors_in_variables_and_overrides_name_the_setting() -> None:
     with pytest.raises(SettingsError, match=r"LINEPROOF_TRIGGR sets nothing.*did you mean 'trigger'"):
         load(None, (), {"LINEPROOF_TRIGGR": "1s"})
     with pytest.raises(SettingsError, match="did you mean 'trigger'"):
@@ -146,13 +145,15 @@ def test_bad_variables_and_overrides_are_refused_by_name() -> None:
         load(Path("missing.yaml"), (), {})
 
 
-def test_secrets_are_masked_wherever_printed() -> None:
+def test_secrets_are_masked() -> None:
     settings = Settings(
         kafka={"sasl.password": "hunter2", "sasl.jaas.config": "hunter2", "sasl.username": "u"},
         spark={"spark.hadoop.fs.s3a.secret.key": "hunter2", "spark.hadoop.fs.s3a.access.key": "hunter2"},
     )
     assert "hunter2" not in str(settings.masked())
     assert settings.masked()["kafka"]["sasl.username"] == "u"
+    assert settings.masked()["emitter"]["api_key"] == ""
+    assert load(None, ["emitter.api_key=hunter2"], {}).masked()["emitter"]["api_key"] == "******"
     assert "hunter2" not in repr(settings)
 
 
@@ -165,7 +166,7 @@ def test_settings_are_frozen() -> None:
     ("trigger", "spark"),
     [("10s", "10 seconds"), ("500ms", "500 milliseconds"), ("5m", "5 minutes"), ("available-now", "available-now")],
 )
-def test_triggers_in_sparks_words(trigger: str, spark: str) -> None:
+def test_triggers_as_spark_writes_them(trigger: str, spark: str) -> None:
     assert Settings(trigger=trigger).spark_trigger == spark
 
 
@@ -174,46 +175,88 @@ def test_the_packaged_file_holds_the_defaults() -> None:
     assert load(packaged, (), {}) == Settings()
 
 
-def test_locations_are_absolute_unless_uris() -> None:
+def test_locations_are_uris_or_absolute_paths() -> None:
     assert Path(Settings().tables_path).is_absolute()
     assert Settings(tables="s3a://bucket/tables").tables_path == "s3a://bucket/tables"
 
 
-def test_the_graph_has_its_own_trigger_unless_the_job_ends_when_it_has_caught_up() -> None:
+def test_the_graph_has_its_own_trigger_unless_the_job_stops_when_it_has_caught_up() -> None:
     assert Settings(trigger="2s", graph_trigger="5m").spark_graph_trigger == "5 minutes"
     assert Settings(trigger="available-now", graph_trigger="5m").spark_graph_trigger == "available-now"
-    with pytest.raises(ValueError, match="must be a time"):
+    with pytest.raises(ValueError, match="must be a duration"):
         Settings(graph_trigger="available-now")
 
 
-def test_suites_run_beside_the_job_by_time_or_by_batches_or_not_at_all() -> None:
-    assert (Settings().quality_seconds, Settings().quality_batches) == (None, None)
-    by_time, by_batches = Settings(quality_trigger="15m"), Settings(quality_trigger="100 batches")
-    assert (by_time.quality_seconds, by_time.quality_batches) == (900, None)
-    assert (by_batches.quality_seconds, by_batches.quality_batches) == (None, 100)
+def test_suites_run_at_an_interval_in_time_or_batches_or_never() -> None:
+    never = Settings().quality
+    assert (never.run_every_seconds, never.run_every_batches) == (None, None)
+    by_time, by_batches = QualitySettings(run_every="15m"), QualitySettings(run_every="100 batches")
+    assert (by_time.run_every_seconds, by_time.run_every_batches) == (900, None)
+    assert (by_batches.run_every_seconds, by_batches.run_every_batches) == (None, 100)
     for wrong in ("available-now", "often", "0 batches", "15"):
-        with pytest.raises(ValueError, match="must be a time such as 15m"):
-            Settings(quality_trigger=wrong)
+        with pytest.raises(ValueError, match="must be a duration such as 15m, a number of batches"):
+            QualitySettings(run_every=wrong)
 
 
 @pytest.mark.parametrize(
-    ("retention", "said"),
+    ("retention", "message"),
     [
-        ("runs=100d", "runs must be kept as long as lineage_events"),
-        ("files=10m", "1h at least"),
+        ("runs=100d", "runs must be kept at least as long as lineage_events"),
+        ("vacuum_after=10m", "at least 1h"),
         ("archive=", "a number of days such as 395d, or never"),
         ("edges=1y", "a number of days such as 395d, or never"),
         ("egdes=1d", "did you mean 'edges'"),
     ],
 )
-def test_retention_that_would_do_harm_is_refused(retention: str, said: str) -> None:
-    with pytest.raises(SettingsError, match=said):
+def test_harmful_retention_is_refused(retention: str, message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
         load(None, [f"retention.{retention}"], {})
 
 
-def test_retention_is_395_days_unless_it_is_said_for_a_table_and_the_archive_is_kept() -> None:
+def test_retention_is_395_days_by_default_and_the_archive_is_kept() -> None:
     days = load(None, ["retention.runs=never", "retention.edges=30 d"], {"LINEPROOF_RETENTION_ARCHIVE": "0"}).retention
     assert days.days() == {
         **dict.fromkeys(("default", "lineage_events", "dataset_schemas", "quality_results"), 395),
         **{"runs": None, "archive": None, "edges": 30},
     }
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("lineage.product", "emitter.product"),
+        ("compact_trigger", "maintenance.compact_every"),
+        ("maintain_trigger", "maintenance.full_every"),
+        ("quality_trigger", "quality.run_every"),
+        ("suites", "quality.suites"),
+        ("retention.files", "retention.vacuum_after"),
+    ],
+)
+def test_a_renamed_setting_is_refused_with_its_new_name(old: str, new: str) -> None:
+    section, _, name = old.rpartition(".")
+    file = written(f"{section}: {{{name}: 1h}}" if section else f"{name}: 1h")
+    for load_it in (lambda: load(file, (), {}), lambda: load(None, [f"{old}=1h"], {})):
+        with pytest.raises(SettingsError, match=f"{old} was renamed to {new}"):
+            load_it()
+    old_variable, new_variable = (f"LINEPROOF_{text.replace('.', '_').upper()}" for text in (old, new))
+    with pytest.raises(SettingsError, match=f"{old_variable} was renamed to {new_variable}"):
+        load(None, (), {old_variable: "1h"})
+
+
+def test_an_empty_renamed_section_is_refused() -> None:
+    with pytest.raises(SettingsError, match="lineage was renamed to emitter"):
+        load(written("lineage:"), (), {})
+
+
+def test_every_setting_has_a_description() -> None:
+    for section in (Settings, *SECTIONS.values()):
+        for name, field in section.model_fields.items():
+            assert field.description, f"{section.__name__}.{name}"
+            assert field.description.endswith("."), f"{section.__name__}.{name}"
+
+
+def test_sections_are_derived_from_the_model() -> None:
+    assert set(SECTIONS) == {"topics", "emitter", "quality", "maintenance", "retention"}
+    assert {"facets", "schema_registry", "schema_ids", "kafka", "spark"} == OPTIONS
+    empty = written("".join(f"{name}:\n" for name in (*SECTIONS, *OPTIONS)))
+    assert load(empty, (), {}) == Settings()

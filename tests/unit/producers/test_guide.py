@@ -61,7 +61,7 @@ def test_it_names_what_there_is() -> None:
     """Links to its own headings, and settings, exist."""
     headings = {re.sub(r"[^a-z0-9 -]", "", h.lower()).replace(" ", "-") for h in re.findall(r"^## (.*)$", GUIDE, re.M)}
     assert set(re.findall(r"\]\(#([^)]+)\)", GUIDE)) <= headings
-    from lineproof.settings import Lineage
+    from lineproof.settings.sections import EmitterSettings
 
-    for name in re.findall(r"`lineage\.(\w+)", GUIDE):
-        assert name in Lineage.model_fields
+    for name in re.findall(r"`emitter\.(\w+)", GUIDE):
+        assert name in EmitterSettings.model_fields

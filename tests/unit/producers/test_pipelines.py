@@ -415,7 +415,7 @@ def test_a_wrong_list_is_refused_by_name(change: Callable[[str], str], problem: 
 
 
 def test_settings_say_where_the_events_go(tmp_path: Path) -> None:
-    settings = Settings(home=tmp_path, lineage={"transports": ["file"], "strict": True})
+    settings = Settings(home=tmp_path, emitter={"transports": ["file"], "strict": True})
     outcomes = run_by_settings(["all"], settings)
     documents = [json.loads(line) for line in settings.events_path.read_text().splitlines()]
     assert {document["job"]["namespace"] for document in documents} == {"impact-platform"}
