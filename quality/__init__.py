@@ -1,6 +1,6 @@
-"""Whether the tables can be trusted."""
+"""Data quality: Great Expectations suites over the tables, with results that are lineage themselves."""
 
 import os
 
-# Before Great Expectations is imported by a module of ours: it would report its users, and wait for the network.
+# Set before a module of ours imports Great Expectations, which otherwise reports usage and waits for the network.
 os.environ["GX_ANALYTICS_ENABLED"] = "false"

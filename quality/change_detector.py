@@ -1,13 +1,13 @@
-"""The rule that keeps the loop finite: results of tests are events too, and must not be a reason to test again.
+"""Detect new events, so that suites run only when there is something new to check.
 
-On the cadence, suites are run only if an event has come, since the last time, that is of no job called `quality.…`. So
-what they emit leads to no further run, neither of these suites nor of those of another lineproof on the same topic.
+The results of a suite are events too. If they counted as new events, each run of the suites would start the next one.
+So events of jobs named `quality.…` do not count, whether this lineproof or another one on the same topic sent them.
 """
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from lineproof.quality.lineage import JOBS
+from lineproof.quality.lineage import JOB_PREFIX
 from lineproof.streaming.delta.snapshot import version
 from lineproof.streaming.delta.store import Store
 from lineproof.streaming.tables import lineage_events
@@ -15,24 +15,24 @@ from lineproof.streaming.tables import lineage_events
 _COMMIT = "add STRUCT<path: STRING, dataChange: BOOLEAN>, remove STRUCT<dataChange: BOOLEAN>"
 
 
-class News:
-    """Events of others in `lineage_events`, since this was last asked."""
+class ChangeDetector:
+    """Remembers the version of `lineage_events` at which it last looked for new events."""
 
     def __init__(self, spark: SparkSession, tables: str) -> None:
         self._spark = spark
         self._store = Store(spark, tables)
         self._version: int | None = None
 
-    def have_come(self) -> bool:
-        """Whether there are any; at first, whether there ever were."""
+    def has_new_events(self) -> bool:
+        """Whether events were added since the last call; on the first call, whether there are any events at all."""
         newest = version(self._spark, self._store.path(lineage_events.TABLE))
         events = self._store.read(lineage_events.TABLE) if self._version is None else self._added(self._version, newest)
         self._version = newest
-        is_of_quality = F.coalesce(F.col("job_name").startswith(JOBS), F.lit(False))
-        return not events.where(~is_of_quality).isEmpty()
+        is_quality_job = F.coalesce(F.col("job_name").startswith(JOB_PREFIX), F.lit(False))
+        return not events.where(~is_quality_job).isEmpty()
 
     def _added(self, known: int, newest: int) -> DataFrame:
-        """What was added between two versions, as the log has it: maintenance writes files without any news."""
+        """Rows added between two versions, found in the Delta log: compaction writes files but adds no rows."""
         path = self._store.path(lineage_events.TABLE)
         logs = [f"{path}/_delta_log/{number:020}.json" for number in range(known + 1, newest + 1)]
         files: list[str] = []
@@ -41,5 +41,5 @@ class News:
             changing = actions.where("remove.dataChange").select("log")
             added = actions.where("add.dataChange").join(changing, "log", "left_anti")
             files = [f"{path}/{row[0]}" for row in added.select("add.path").collect()]
-        nothing = self._spark.createDataFrame([], lineage_events.TABLE.struct)
-        return self._spark.read.schema(nothing.schema).parquet(*files) if files else nothing
+        empty = self._spark.createDataFrame([], lineage_events.TABLE.struct)
+        return self._spark.read.schema(empty.schema).parquet(*files) if files else empty

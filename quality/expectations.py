@@ -1,4 +1,4 @@
-"""Great Expectations' expectations by their names, and which of them are about single rows."""
+"""Build Great Expectations' expectations from a suite, and tell which of them check rows one by one."""
 
 from typing import Any
 
@@ -28,33 +28,32 @@ COMPARE_ROWS = frozenset(
         "expect_compound_columns_to_be_unique",
     }
 )
-"""Expectations that Great Expectations counts among those about rows, though a row alone does not tell."""
+"""Expectations that are row-level to Great Expectations, but compare a row with others."""
 
 
-def known(suite: Suite, written: Expectation) -> Any:
-    """The expectation with its arguments, as Great Expectations has it."""
+def build_expectation(suite: Suite, declared: Expectation) -> Any:
+    """Create the Great Expectations object; a wrong name or argument is reported with its line in the suite."""
     register_core_expectations()
     try:
-        kind = get_expectation_impl(written.kind)
+        kind = get_expectation_impl(declared.kind)
     except ExpectationNotFoundError as error:
-        meant = nearest(written.kind, list_registered_expectation_implementations())
-        remedy = f"Did you mean {meant}?" if meant else "Great Expectations' gallery lists them."
-        raise SuiteError(suite.file, written.line, f"There is no {written.kind}.", remedy) from error
+        similar = nearest(declared.kind, list_registered_expectation_implementations())
+        remedy = f"Did you mean {similar}?" if similar else "See the gallery of Great Expectations for their names."
+        raise SuiteError(suite.file, declared.line, f"There is no {declared.kind}.", remedy) from error
     try:
-        return kind(**written.arguments)
+        return kind(**declared.arguments)
     except ValueError as error:
-        what = f"{written.kind} does not take these arguments: {in_short(error)}"
-        raise SuiteError(
-            suite.file, written.line, what, "Its page in Great Expectations' gallery lists them."
-        ) from error
+        problem = f"{declared.kind} does not take these arguments: {one_line(error)}"
+        remedy = "See its page in the gallery of Great Expectations for its arguments."
+        raise SuiteError(suite.file, declared.line, problem, remedy) from error
 
 
-def is_about_rows(written: Expectation, expectation: Any) -> bool:
-    """Whether each row tells by itself, whatever the others are."""
+def is_row_level(declared: Expectation, expectation: Any) -> bool:
+    """Whether a row passes or fails independently of all other rows."""
     kinds = (ColumnMapExpectation, ColumnPairMapExpectation, MulticolumnMapExpectation)
-    return isinstance(expectation, kinds) and written.kind not in COMPARE_ROWS
+    return isinstance(expectation, kinds) and declared.kind not in COMPARE_ROWS
 
 
-def in_short(error: Exception) -> str:
-    """Its message, in one line that may be shown."""
+def one_line(error: Exception) -> str:
+    """The message of an error as one short line without personal data."""
     return sanitise(" ".join(str(error).split()))[:300]

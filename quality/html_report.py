@@ -1,7 +1,7 @@
-"""Results as a page, by the renderers of Great Expectations' Data Docs.
+"""Render results as one HTML page, with the renderers of Great Expectations' Data Docs.
 
-Their template asks half a dozen other sites for styles and scripts. This page asks nobody: what it needs is in our own
-style sheet, so that it looks the same among a CI job's artefacts, in a mail and behind a firewall.
+The template of Data Docs loads styles and scripts from half a dozen other sites. This page loads nothing: our own style
+sheet has all it needs, so it looks the same among a CI job's artifacts, in a mail and behind a firewall.
 """
 
 import re
@@ -23,23 +23,23 @@ from great_expectations.render.view.view import DefaultJinjaPageView
 Row = Mapping[str, Any]
 """A row of `latest_results`."""
 
-_ELSEWHERE = re.compile(
+_EXTERNAL_RESOURCES = re.compile(
     r"""<script\b.*?</script>|<link\b[^>]*>|background: url\('http.*?;| href="(?:\.\./)+[^"]*\"""", re.DOTALL
 )
-"""Scripts, style sheets and pictures of other sites, and links into a site of which this page is all there is."""
+"""Scripts, style sheets and images of other sites, and links to the other pages of a Data Docs site."""
 
 
-class StatedExpectation(BatchExpectation):
-    """Whatever was expected, by whatever tool, in its own words.
+class ReportedExpectation(BatchExpectation):
+    """An expectation that any tool has checked, described in the words of that tool.
 
-    Great Expectations escapes these words, and nothing else that it is given.
+    Great Expectations escapes HTML in these words, and in no other text that it is given.
     """
 
     column: str | None = None
     words: str
 
     def _validate(self, *_: Any, **__: Any) -> Any:
-        raise NotImplementedError("It was validated elsewhere.")
+        raise NotImplementedError("A reported expectation was validated elsewhere.")
 
     @classmethod
     @renderer(renderer_type="renderer.prescriptive")
@@ -48,39 +48,38 @@ class StatedExpectation(BatchExpectation):
         return [RenderedStringTemplateContent(content_block_type="string_template", string_template=words)]
 
 
-def page(results: Sequence[Row]) -> str:
-    """The page: a chapter for each suite and dataset, in the order of the results."""
-    chapters: dict[tuple[str, str], list[Row]] = {}
-    for one in results:
-        chapters.setdefault((suite_of(one), dataset_of(one)), []).append(one)
-    rendered = [_chapter(suite, dataset, ones) for (suite, dataset), ones in chapters.items()]
+def html_report(results: Sequence[Row]) -> str:
+    """Render the page: one section for each suite and dataset, in the order of the results."""
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for result in results:
+        groups.setdefault((_suite_name(result), _dataset_name(result)), []).append(result)
+    rendered = [_render_group(suite, dataset, group) for (suite, dataset), group in groups.items()]
     document = RenderedDocumentContent(
-        renderer_type="SiteIndexPageRenderer",  # of those that the template knows, the one that stands by itself
-        sections=[section for one in rendered for section in one.sections],
+        renderer_type="SiteIndexPageRenderer",  # the only one the template knows that needs no other pages
+        sections=[section for content in rendered for section in content.sections],
     )
     with as_file(files("lineproof.quality").joinpath("styles")) as styles:
         view: Any = DefaultJinjaPageView(custom_styles_directory=str(styles))
         html = view.render(document, "page_minimal.j2")
-    return _ELSEWHERE.sub("", html)
+    return _EXTERNAL_RESOURCES.sub("", html)
 
 
-def suite_of(result: Row) -> str:
-    """What tested: a suite, or a job of another tool."""
+def _suite_name(result: Row) -> str:
+    """The suite, or the job of another tool that ran the check."""
     return escape(result["suite"] or result["job_name"] or "")
 
 
-def dataset_of(result: Row) -> str:
-    """What was tested."""
+def _dataset_name(result: Row) -> str:
     return f"{result['namespace']}/{result['name']}" if result["name"] else ""
 
 
-def _chapter(suite: str, dataset: str, results: Sequence[Row]) -> RenderedDocumentContent:
-    passed = sum(one["success"] for one in results)
-    latest = max(results, key=lambda one: one["event_time"])
+def _render_group(suite: str, dataset: str, results: Sequence[Row]) -> RenderedDocumentContent:
+    passed = sum(result["success"] for result in results)
+    latest = max(results, key=lambda result: result["event_time"])
     validated = ExpectationSuiteValidationResult(
         success=passed == len(results),
         suite_name=suite,
-        results=[_result(one) for one in results],
+        results=[_validation_result(result) for result in results],
         statistics={
             "evaluated_expectations": len(results),
             "successful_expectations": passed,
@@ -93,33 +92,33 @@ def _chapter(suite: str, dataset: str, results: Sequence[Row]) -> RenderedDocume
             "batch_spec": {"data_asset_name": dataset},
         },
     )
-    chapter: RenderedDocumentContent = ValidationResultsPageRenderer().render(validated)
-    return chapter
+    content: RenderedDocumentContent = ValidationResultsPageRenderer().render(validated)
+    return content
 
 
-def _result(one: Row) -> ExpectationValidationResult:
-    column = {"column": escape(one["column"])} if one["column"] else {}
-    words = ": ".join(filter(None, (one["expectation"], one["expected"])))
+def _validation_result(result: Row) -> ExpectationValidationResult:
+    column = {"column": escape(result["column"])} if result["column"] else {}
+    words = ": ".join(filter(None, (result["expectation"], result["expected"])))
     return ExpectationValidationResult(
-        success=one["success"],
-        expectation_config=ExpectationConfiguration(type="stated_expectation", kwargs={**column, "words": words}),
-        result={"observed_value": escape(one["observed"] or "--"), **_unexpected(one)},
+        success=result["success"],
+        expectation_config=ExpectationConfiguration(type="reported_expectation", kwargs={**column, "words": words}),
+        result={"observed_value": escape(result["observed"] or "--"), **_unexpected(result)},
         exception_info={
-            "raised_exception": bool(one["error"]),
-            "exception_message": one["error"],
+            "raised_exception": bool(result["error"]),
+            "exception_message": result["error"],
             "exception_traceback": "",
         },
     )
 
 
-def _unexpected(one: Row) -> dict[str, Any]:
-    """Rows that are not as expected, in the words of Great Expectations, where all of them are known."""
-    count, share = one["unexpected_count"], one["unexpected_share"]
+def _unexpected(result: Row) -> dict[str, Any]:
+    """Unexpected rows as Great Expectations describes them, if both their count and their share are known."""
+    count, share = result["unexpected_count"], result["unexpected_share"]
     if not count or not share:
         return {}
     return {
         "unexpected_count": count,
         "unexpected_percent": 100 * share,
         "element_count": round(count / share),
-        "partial_unexpected_list": [escape(sample) for sample in one["samples"] or []],
+        "partial_unexpected_list": [escape(sample) for sample in result["samples"] or []],
     }

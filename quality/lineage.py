@@ -1,4 +1,4 @@
-"""Results of tests as lineage: a run of the job `quality.SUITE`, whose input is the dataset that was tested."""
+"""Results as lineage: a run of the job `quality.SUITE`, whose input is the dataset that was checked."""
 
 from collections.abc import Sequence
 
@@ -8,21 +8,23 @@ from openlineage.client.facet_v2 import data_quality_assertions_dataset, data_qu
 from lineproof.producers.dataset_names import DatasetName
 from lineproof.producers.datasets import input_dataset
 from lineproof.producers.run import Run
-from lineproof.quality.rows import Metrics
-from lineproof.quality.validation import Result
+from lineproof.quality.dataset_reader import DatasetMetrics
+from lineproof.quality.validator import ExpectationResult
 
-JOBS = "quality."
-"""What the names of quality's jobs begin with."""
+JOB_PREFIX = "quality."
+"""The names of the jobs that run suites start with this."""
 
 
 def job_name(suite: str) -> str:
-    """The job whose runs are those of the suite."""
-    return f"{JOBS}{suite}"
+    """The job that runs the suite."""
+    return f"{JOB_PREFIX}{suite}"
 
 
-def end(run: Run, dataset: DatasetName, suite: str, results: Sequence[Result], found: Metrics | None) -> None:
-    """End the run with all that was found: COMPLETE, or FAIL where something could not be looked at."""
-    run.add_input(tested(dataset, suite, results, found))
+def finish_run(
+    run: Run, dataset: DatasetName, suite: str, results: Sequence[ExpectationResult], metrics: DatasetMetrics | None
+) -> None:
+    """End the run with all results: COMPLETE, or FAIL if an expectation could not be checked."""
+    run.add_input(checked_dataset(dataset, suite, results, metrics))
     errors = [result.error for result in results if result.error]
     if errors:
         run.fail(errors[0])
@@ -30,28 +32,30 @@ def end(run: Run, dataset: DatasetName, suite: str, results: Sequence[Result], f
         run.complete()
 
 
-def tested(dataset: DatasetName, suite: str, results: Sequence[Result], found: Metrics | None) -> ol.InputDataset:
-    """The dataset with its assertions, all of them, and its metrics."""
+def checked_dataset(
+    dataset: DatasetName, suite: str, results: Sequence[ExpectationResult], metrics: DatasetMetrics | None
+) -> ol.InputDataset:
+    """The dataset with a facet of all assertions and, if they were counted, one of its metrics."""
     facets: dict[str, object] = {
         "dataQualityAssertions": data_quality_assertions_dataset.DataQualityAssertionsDatasetFacet(
             assertions=[_assertion(suite, result) for result in results]
         )
     }
-    if found:
+    if metrics:
         columns = {
             name: data_quality_metrics_input_dataset.ColumnMetrics(
-                nullCount=nulls, distinctCount=found.distinct_counts.get(name)
+                nullCount=nulls, distinctCount=metrics.distinct_counts.get(name)
             )
-            for name, nulls in found.null_counts.items()
+            for name, nulls in metrics.null_counts.items()
         }
         facets["dataQualityMetrics"] = data_quality_metrics_input_dataset.DataQualityMetricsInputDatasetFacet(
-            rowCount=found.row_count, columnMetrics=columns
+            rowCount=metrics.row_count, columnMetrics=columns
         )
-    return input_dataset(dataset, row_count=found.row_count if found else None, input_facets=facets)
+    return input_dataset(dataset, row_count=metrics.row_count if metrics else None, input_facets=facets)
 
 
-def _assertion(suite: str, result: Result) -> data_quality_assertions_dataset.Assertion:
-    """What the standard has no word for is in `params`, from which `quality_results` takes it."""
+def _assertion(suite: str, result: ExpectationResult) -> data_quality_assertions_dataset.Assertion:
+    """OpenLineage has no members for some of our columns: they go to `params`, where `quality_results` reads them."""
     params = {
         "suite": suite,
         "unexpectedCount": result.unexpected_count,

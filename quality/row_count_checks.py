@@ -1,4 +1,4 @@
-"""The books of the tables: what came in must equal what came out, table by table."""
+"""Reconcile the tables: the number of rows that came in equals the number that came out, table by table."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,32 +6,32 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Account:
-    """Two figures that must be equal."""
+class RowCountCheck:
+    """Two queries whose counts must be equal."""
 
     name: str
     left: str
     right: str
 
 
-ACCOUNTS = (
-    Account(
+CHECKS = (
+    RowCountCheck(
         "archived records = rows of records",
         "SELECT count(*) FROM archive",
         "SELECT count(*) FROM records",
     ),
-    Account(
+    RowCountCheck(
         "archived records = usable + dead letters",
         "SELECT count(*) FROM archive",
         "SELECT (SELECT count(*) FROM records WHERE reason IS NULL) + (SELECT count(*) FROM dead_letters)",
     ),
-    Account(
-        "distinct events that came = rows of lineage_events",
+    RowCountCheck(
+        "distinct events received = rows of lineage_events",
         "SELECT count(DISTINCT event_id) FROM records WHERE reason IS NULL",
         "SELECT count(*) FROM lineage_events",
     ),
-    Account(
-        "distinct runs that came = rows of runs",
+    RowCountCheck(
+        "distinct runs received = rows of runs",
         "SELECT count(DISTINCT run_id) FROM records WHERE reason IS NULL",
         "SELECT count(*) FROM runs",
     ),
@@ -39,19 +39,19 @@ ACCOUNTS = (
 
 
 @dataclass(frozen=True)
-class Entry:
-    """An account with its two figures."""
+class RowCounts:
+    """The two counts of a check."""
 
     name: str
     left: int
     right: int
 
     @property
-    def balances(self) -> bool:
-        """Whether nothing is missing and nothing is there twice."""
+    def are_equal(self) -> bool:
+        """Whether no row is missing and no row is there twice."""
         return self.left == self.right
 
 
-def entries(scalar: Callable[[str], Any]) -> list[Entry]:
-    """Look up every account; `scalar` answers a query that has one value."""
-    return [Entry(account.name, scalar(account.left), scalar(account.right)) for account in ACCOUNTS]
+def count_rows(scalar: Callable[[str], Any]) -> list[RowCounts]:
+    """Run every check; `scalar` runs a query and returns its single value."""
+    return [RowCounts(check.name, scalar(check.left), scalar(check.right)) for check in CHECKS]

@@ -1,4 +1,4 @@
-"""Suites over the tables and over datasets of the user's, one after the other, each a run in lineage."""
+"""Run suites over lineproof's tables and the user's datasets, one after the other; each is a run in lineage."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -13,11 +13,18 @@ from lineproof.producers.dataset_names import DatasetName
 from lineproof.producers.dataset_names import file as local_file
 from lineproof.producers.emitter import Emitter
 from lineproof.producers.run import Run
-from lineproof.quality.expectations import in_short
-from lineproof.quality.lineage import end, job_name
-from lineproof.quality.rows import Part, files_of, in_files, metrics, rows_of, written_since
+from lineproof.quality.dataset_reader import (
+    RowSubset,
+    dataset_metrics,
+    file_paths,
+    read_dataset,
+    rows_in_files,
+    rows_written_since,
+)
+from lineproof.quality.expectations import one_line
+from lineproof.quality.lineage import finish_run, job_name
 from lineproof.quality.suite import Suite, load_suite
-from lineproof.quality.validation import Result, Validator
+from lineproof.quality.validator import ExpectationResult, Validator
 from lineproof.schemas.errors import LineproofError
 from lineproof.schemas.sanitise import sanitise
 from lineproof.streaming.delta.store import Store
@@ -25,28 +32,28 @@ from lineproof.streaming.job import TABLES
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What became of a suite."""
+class SuiteResult:
+    """The results of one suite."""
 
     suite: str
-    results: list[Result] = field(default_factory=list)
+    results: list[ExpectationResult] = field(default_factory=list)
     error: str = ""
-    """Why it could not be run at all."""
+    """Why the suite could not be run."""
 
     @property
-    def is_sound(self) -> bool:
-        """Whether all is as expected."""
+    def passed(self) -> bool:
+        """Whether the suite ran and every expectation is met."""
         return not self.error and all(result.success for result in self.results)
 
     def __str__(self) -> str:
-        """In one line."""
+        """One line for the terminal and the log."""
         met = sum(result.success for result in self.results)
         return f"{self.suite}: {self.error or f'{met} of {len(self.results)} as expected'}"
 
 
 @dataclass(frozen=True)
-class Looked:
-    """What a suite has looked at, and found to be good but for some."""
+class CheckedFiles:
+    """The files that a suite has checked, and the positions of the expectations that failed."""
 
     suite: Suite
     files: frozenset[str]
@@ -54,10 +61,10 @@ class Looked:
 
 
 class Runner:
-    """Runs suites in one session. With `since`, expectations about single rows look only at rows written since.
+    """Runs suites in one session. With `since`, row-level expectations check only rows written since then.
 
-    One that `remembers` looks again only at what has changed since its last run: where all rows were as expected, and
-    those of new files are, all are. An expectation that was not met looks at everything, until it is.
+    If `incremental`, each run checks only files that are new since the last one: if all rows were as expected and the
+    new ones are, all are. An expectation that failed checks all rows until it passes.
     """
 
     def __init__(
@@ -68,7 +75,7 @@ class Runner:
         *,
         checkpoints: str = "",
         since: datetime | None = None,
-        remembers: bool = False,
+        incremental: bool = False,
         is_stopping: Callable[[], bool] = lambda: False,
     ) -> None:
         self._spark = spark
@@ -76,94 +83,95 @@ class Runner:
         self._tables = tables
         self._checkpoints = checkpoints
         self._since = since
-        self._remembers = remembers
+        self._incremental = incremental
         self._is_stopping = is_stopping
-        self._looked: dict[str, Looked] = {}
+        self._checked: dict[str, CheckedFiles] = {}
 
-    def run(self, suites: Sequence[Path], report: Callable[[Outcome], None] = lambda _: None) -> list[Outcome]:
-        """One after the other. What is wrong with one does not keep the others from being run."""
-        self._show_tables()
-        outcomes = []
+    def run(self, suites: Sequence[Path], report: Callable[[SuiteResult], None] = lambda _: None) -> list[SuiteResult]:
+        """Run the suites in order. If one fails, the others still run."""
+        self._create_table_views()
+        results = []
         for file in suites:
-            outcome = None if self._is_stopping() else self._outcome(file)
-            if outcome is None:
+            result = None if self._is_stopping() else self._run_suite(file)
+            if result is None:
                 break
-            outcomes.append(outcome)
-            report(outcome)
-        return outcomes
+            results.append(result)
+            report(result)
+        return results
 
-    def _outcome(self, file: Path) -> Outcome | None:
-        """None if it was given up. A suite that cannot be read tests nothing, and so is no lineage."""
+    def _run_suite(self, file: Path) -> SuiteResult | None:
+        """None if it was stopped. A suite that cannot be loaded checks nothing, so it emits no lineage."""
         try:
             suite = load_suite(file)
             validator = Validator(suite)
         except LineproofError as error:
-            return Outcome(file.stem, error=f"{error.what} {error.remedy}")
+            return SuiteResult(file.stem, error=f"{error.what} {error.remedy}")
         try:
-            return self._validated(validator)
-        except Exception as error:  # whatever it is, the other suites go on
-            return Outcome(suite.name, error=f"{file}: {in_short(error)}")
+            return self._run_with_lineage(validator)
+        except Exception as error:  # of any kind: the other suites still run
+            return SuiteResult(suite.name, error=f"{file}: {one_line(error)}")
 
-    def _validated(self, validator: Validator) -> Outcome | None:
+    def _run_with_lineage(self, validator: Validator) -> SuiteResult | None:
         suite = validator.suite
-        dataset = dataset_of(suite, self._tables)
+        dataset = dataset_name(suite, self._tables)
         with self._emitter.run(job_name(suite.name), inputs=[dataset]) as lineage:
             try:
-                outcome = self._tested(validator, dataset, lineage)
+                result = self._validate(validator, dataset, lineage)
             except Exception:
                 if not self._is_stopping():
                     raise
-                outcome = None
-            if outcome is None:
+                result = None
+            if result is None:
                 lineage.abort()
-        return outcome
+        return result
 
-    def _tested(self, validator: Validator, dataset: DatasetName, lineage: Run) -> Outcome | None:
+    def _validate(self, validator: Validator, dataset: DatasetName, lineage: Run) -> SuiteResult | None:
         suite = validator.suite
         try:
-            rows = rows_of(self._spark, suite, self._tables, self._checkpoints)
+            rows = read_dataset(self._spark, suite, self._tables, self._checkpoints)
         except PySparkException as error:
             reason = f"{dataset.name} cannot be read: {sanitise(str(error).splitlines()[0])}"
-            results = validator.not_looked_at(reason)
-            end(lineage, dataset, suite.name, results, None)
-            return Outcome(suite.name, results, f"{suite.file}: {reason}")
-        files = files_of(rows) if self._remembers else frozenset()
-        part = self._part(validator, rows, files)
+            results = validator.fail_all(reason)
+            finish_run(lineage, dataset, suite.name, results, None)
+            return SuiteResult(suite.name, results, f"{suite.file}: {reason}")
+        files = file_paths(rows) if self._incremental else frozenset()
+        subset = self._subset(validator, rows, files)
         results = []
-        for result in validator.results(rows, part):
+        for result in validator.validate(rows, subset):
             if self._is_stopping():
                 return None
             results.append(result)
-        end(lineage, dataset, suite.name, results, None if part else metrics(rows))
+        finish_run(lineage, dataset, suite.name, results, None if subset else dataset_metrics(rows))
         self._remember(suite, files, results)
-        return Outcome(suite.name, results)
+        return SuiteResult(suite.name, results)
 
-    def _part(self, validator: Validator, rows: DataFrame, files: frozenset[str]) -> Part | None:
-        """The rows that have to be looked at, unless it is all of them."""
+    def _subset(self, validator: Validator, rows: DataFrame, files: frozenset[str]) -> RowSubset | None:
+        """The rows that have to be checked; None if all of them have to."""
         if self._since:
-            return Part(written_since(rows, self._since), self._since)
-        looked = self._looked.get(validator.suite.name)
-        if looked is None or looked.suite != validator.suite:
+            return RowSubset(rows_written_since(rows, self._since), self._since)
+        checked = self._checked.get(validator.suite.name)
+        if checked is None or checked.suite != validator.suite:
             return None
-        return Part(in_files(rows, files - looked.files), whole=looked.failed | validator.lenient)
+        new_rows = rows_in_files(rows, files - checked.files)
+        return RowSubset(new_rows, on_all_rows=checked.failed | validator.tolerant_expectations)
 
-    def _remember(self, suite: Suite, files: frozenset[str], results: Sequence[Result]) -> None:
-        if self._remembers:
-            failed = frozenset(place for place, result in enumerate(results) if not result.success)
-            self._looked[suite.name] = Looked(suite, files, failed)
+    def _remember(self, suite: Suite, files: frozenset[str], results: Sequence[ExpectationResult]) -> None:
+        if self._incremental:
+            failed = frozenset(position for position, result in enumerate(results) if not result.success)
+            self._checked[suite.name] = CheckedFiles(suite, files, failed)
 
-    def _show_tables(self) -> None:
-        """Those that are there under their own names, for expectations that look at more than one."""
+    def _create_table_views(self) -> None:
+        """Expectations may query other tables than their own: each existing table is a view of its name."""
         store = Store(self._spark, self._tables)
         for table in filter(store.exists, TABLES):
             store.read(table).createOrReplaceTempView(table.name)
 
 
-def dataset_of(suite: Suite, tables: str) -> DatasetName:
-    """What is tested, by the name that lineage has for it."""
+def dataset_name(suite: Suite, tables: str) -> DatasetName:
+    """The name of the suite's dataset in lineage."""
     if suite.dataset:
         return DatasetName(*suite.dataset)
-    path = suite.place(tables)
+    path = suite.dataset_path(tables)
     if "://" not in path:
         return local_file(Path(path).absolute())
     parts = urlsplit(path)

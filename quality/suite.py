@@ -1,10 +1,10 @@
-"""Suites: what is expected of a dataset, one file each, without code.
+"""Load suites: YAML files that list the expectations of one dataset each.
 
 ```yaml
-table: runs                    # one of lineproof's own; or, for a dataset of yours:
+table: runs                    # one of lineproof's tables; or, for a dataset of yours:
 # path: s3://lake/orders       # a Delta table, or Parquet files with `format: parquet`
-# dataset: {namespace: s3://lake, name: orders}   # as your lineage names it; by default, as its path says
-expectations:                  # Great Expectations' own, by their names
+# dataset: {namespace: s3://lake, name: orders}   # its name in your lineage; by default taken from its path
+expectations:                  # expectations of Great Expectations, by name
   - expect_column_values_to_not_be_null: {column: run_id}
 ```
 """
@@ -23,15 +23,15 @@ _MEMBERS = ("table", "path", "format", "dataset", "expectations")
 
 
 class SuiteError(LineproofError):
-    """A suite that cannot be run. Says where."""
+    """A suite is wrong. The message starts with its file and line."""
 
-    def __init__(self, file: Path, line: int, what: str, remedy: str) -> None:
-        super().__init__(f"{file}:{line}: {what}", remedy)
+    def __init__(self, file: Path, line: int, problem: str, remedy: str) -> None:
+        super().__init__(f"{file}:{line}: {problem}", remedy)
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """One expectation, and where it is written."""
+    """An expectation as the suite declares it, with its line in the file."""
 
     kind: str
     arguments: Mapping[str, Any]
@@ -40,47 +40,47 @@ class Expectation:
 
 @dataclass(frozen=True)
 class Suite:
-    """What is expected of one dataset. It is one of lineproof's tables, or lies at a path."""
+    """The expectations of one dataset: a table of lineproof, or the files at a path."""
 
     file: Path
     table: str | None
     path: str | None
     format: str
     dataset: tuple[str, str] | None
-    """Namespace and name, where the file says them."""
+    """Namespace and name, if the file gives them."""
     expectations: tuple[Expectation, ...]
 
     @property
     def name(self) -> str:
-        """That of its file."""
+        """The name of its file, without extension."""
         return self.file.stem
 
-    def place(self, tables: str) -> str:
-        """Where its dataset lies, with lineproof's tables in this directory."""
+    def dataset_path(self, tables: str) -> str:
+        """The path of its dataset, if lineproof's tables are in the directory `tables`."""
         return f"{tables}/{self.table}" if self.table else str(self.path)
 
 
 def load_suite(file: Path) -> Suite:
-    """Read a suite. What is wrong with it is said with file and line."""
+    """Read a suite. An error names the file and the line."""
     try:
         root = yaml.compose(file.read_text())
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        problem = getattr(error, "problem", None) or "it is not YAML"
-        raise SuiteError(file, mark.line + 1 if mark else 1, f"{problem}.", "Mend the YAML there.") from error
+        problem = getattr(error, "problem", None) or "this is not YAML"
+        raise SuiteError(file, mark.line + 1 if mark else 1, f"{problem}.", "Fix the YAML there.") from error
     members = _members(file, root)
     for name, (node, _) in members.items():
         if name not in _MEMBERS:
-            meant = nearest(name, _MEMBERS)
-            known = f"Did you mean {meant}?" if meant else f"Known are {', '.join(_MEMBERS)}."
-            raise SuiteError(file, _line(node), f"A suite has no member {name}.", known)
+            similar = nearest(name, _MEMBERS)
+            remedy = f"Did you mean {similar}?" if similar else f"A suite may have {', '.join(_MEMBERS)}."
+            raise SuiteError(file, _line(node), f"A suite has no member {name}.", remedy)
     values = {name: value for name, (_, value) in members.items()}
-    one_of_two = "Say `table:` for one of lineproof's tables, or `path:` for a dataset of yours, and not both."
     if ("table" in values) == ("path" in values):
-        raise SuiteError(file, 1, "It has to be said what is tested.", one_of_two)
+        remedy = "Use either `table:` for a table of lineproof, or `path:` for a dataset of yours."
+        raise SuiteError(file, 1, "A suite needs exactly one of table and path.", remedy)
     if values.get("format", FORMATS[0]) not in FORMATS:
         line = _line(members["format"][0])
-        raise SuiteError(file, line, f"{values['format']} is no format.", f"Known are {', '.join(FORMATS)}.")
+        raise SuiteError(file, line, f"The format {values['format']} is not supported.", f"Use {' or '.join(FORMATS)}.")
     return Suite(
         file,
         values.get("table"),
@@ -92,13 +92,13 @@ def load_suite(file: Path) -> Suite:
 
 
 def find_suites(directories: Iterable[Path]) -> dict[str, Path]:
-    """The suites that there are, by name; one in a later directory takes the place of its namesake before."""
+    """All suites by name. A suite in a later directory replaces one of the same name in an earlier directory."""
     return {file.stem: file for directory in directories for file in sorted(directory.glob("*.yaml"))}
 
 
 def _members(file: Path, root: yaml.Node | None) -> dict[str, tuple[yaml.Node, Any]]:
     if not isinstance(root, yaml.MappingNode):
-        raise SuiteError(file, 1, "A suite is a mapping.", "Begin with `table:` or `path:`, then `expectations:`.")
+        raise SuiteError(file, 1, "A suite is a mapping.", "Start with `table:` or `path:`, then `expectations:`.")
     return {str(_value(key)): (key, _value(value)) for key, value in root.value}
 
 
@@ -107,7 +107,7 @@ def _dataset(file: Path, members: Mapping[str, tuple[yaml.Node, Any]]) -> tuple[
         return None
     node, value = members["dataset"]
     if not isinstance(value, dict) or sorted(value) != ["name", "namespace"]:
-        raise SuiteError(file, _line(node), "A dataset has a namespace and a name.", "Say both, and nothing else.")
+        raise SuiteError(file, _line(node), "A dataset has a namespace and a name.", "Give both, and nothing else.")
     return str(value["namespace"]), str(value["name"])
 
 
@@ -116,7 +116,7 @@ def _expectations(file: Path, root: yaml.MappingNode) -> Iterable[Expectation]:
     if not isinstance(listed, yaml.SequenceNode) or not listed.value:
         line = 1 if listed is None else _line(listed)
         remedy = "Add `expectations:` with a list, such as `- expect_column_to_exist: {column: id}`."
-        raise SuiteError(file, line, "Nothing is expected.", remedy)
+        raise SuiteError(file, line, "A suite needs at least one expectation.", remedy)
     for node in listed.value:
         value = _value(node)
         is_named = isinstance(value, dict) and len(value) == 1
@@ -125,7 +125,7 @@ def _expectations(file: Path, root: yaml.MappingNode) -> Iterable[Expectation]:
             raise SuiteError(
                 file,
                 _line(node),
-                "An expectation is its name, with its arguments.",
+                "An expectation is a name with a mapping of arguments.",
                 "Write it as `- expect_column_values_to_be_unique: {column: id}`.",
             )
         yield Expectation(str(next(iter(value))), arguments or {}, _line(node))
@@ -136,7 +136,7 @@ def _value(node: yaml.Node) -> Any:
 
 
 class _NoLoader(yaml.SafeLoader):
-    """Makes values of nodes that were composed before."""
+    """Constructs values from nodes that are already composed, so it has no input of its own."""
 
     def __init__(self) -> None:
         super().__init__("")

@@ -37,7 +37,7 @@ def run(
     from lineproof.schemas.durations import moment
 
     settings, begin = load(config, set_ or ()), moment(since) if since else None
-    from lineproof.local.quality_run import run as run_suites
+    from lineproof.local.quality import run_suites
 
     outcomes = run_suites(settings, suites or (), lambda one: err.print(escape(str(one))), begin)
     columns = ["suite", "expectation", "column", "success", "expected", "observed", "unexpected", "error"]
@@ -47,7 +47,7 @@ def run(
         for r in one.results
     ]
     show(columns, rows, output)
-    if not all(outcome.is_sound for outcome in outcomes):
+    if not all(outcome.passed for outcome in outcomes):
         raise typer.Exit(3)
 
 

@@ -1,4 +1,4 @@
-"""Great Expectations over Delta tables: planted faults are found, and results come back as lineage (R3, R32, R46)."""
+"""Suites find faults in Delta tables, and their results arrive in the tables as lineage."""
 
 import shutil
 from pathlib import Path
@@ -10,14 +10,14 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from lineproof.producers.emitter import Emitter
-from lineproof.quality.runner import Runner, dataset_of
+from lineproof.quality.runner import Runner, dataset_name
 from lineproof.quality.suite import load_suite
 from lineproof.streaming.delta.store import Store
 from lineproof.streaming.job import TABLES
 from lineproof.streaming.tables import edges, quality_results, runs
 from tests.streaming.curated import curated
 from tests.transport import Memory
-from tests.unit.quality.test_suite import OURS
+from tests.unit.quality.test_suite import OUR_SUITES
 
 FAULTS: dict[str, tuple[dict[str, str], str]] = {
     "archive": ({"day": "DATE'2000-01-01'"}, "the day of a record is that of its timestamp"),
@@ -35,25 +35,29 @@ FAULTS: dict[str, tuple[dict[str, str], str]] = {
     "quality_results": ({"result_id": "'x'", "unexpected_share": "2.0"}, "expect_column_values_to_be_between"),
     "dead_letters": ({"offset": "999", "reason": "'bad luck'"}, "expect_column_values_to_be_in_set"),
 }
-"""Of each table: a row that ought not to be there, and what finds it."""
+"""For each table: the columns of a wrong row, and the expectation that finds it."""
 
 
 def root(store: Store) -> str:
     return str(Path(store.path(runs.TABLE)).parent)
 
 
-def test_every_table_has_a_suite_and_all_is_well(spark: SparkSession, sound: Store, emitter: Emitter) -> None:
-    suites = sorted(OURS.glob("*.yaml"))
+def test_every_table_has_a_suite_that_passes_on_sound_tables(
+    spark: SparkSession, sound: Store, emitter: Emitter
+) -> None:
+    suites = sorted(OUR_SUITES.glob("*.yaml"))
     assert {file.stem for file in suites} == {table.name for table in TABLES} == FAULTS.keys()
-    outcomes = Runner(spark, emitter, root(sound)).run(suites)
-    unsound = [
-        (one.suite, one.error, [r for r in one.results if not r.success]) for one in outcomes if not one.is_sound
+    results = Runner(spark, emitter, root(sound)).run(suites)
+    failed = [
+        (result.suite, result.error, [r for r in result.results if not r.success])
+        for result in results
+        if not result.passed
     ]
-    assert not unsound
+    assert not failed
 
 
-def planted(spark: SparkSession, store: Store, place: Path, name: str) -> str:
-    """Put a fault into a copy of one table, beside the others as they are; return what finds it."""
+def plant_fault(spark: SparkSession, store: Store, place: Path, name: str) -> str:
+    """Add a wrong row to a copy of one table, next to links to the others; return the expectation that finds it."""
     columns, finder = FAULTS[name]
     for table in TABLES:
         if table.name != name:
@@ -70,32 +74,32 @@ def planted(spark: SparkSession, store: Store, place: Path, name: str) -> str:
 def test_a_planted_fault_is_found(
     spark: SparkSession, sound: Store, emitter: Emitter, tmp_path: Path, name: str
 ) -> None:
-    finder = planted(spark, sound, tmp_path, name)
-    suite = yaml.safe_load((OURS / f"{name}.yaml").read_text())
+    finder = plant_fault(spark, sound, tmp_path, name)
+    suite = yaml.safe_load((OUR_SUITES / f"{name}.yaml").read_text())
     suite["expectations"] = [
-        {kind: stated}
-        for one in suite["expectations"]
-        for kind, stated in one.items()
-        if finder in (kind, stated.get("description"))
+        {kind: arguments}
+        for declared in suite["expectations"]
+        for kind, arguments in declared.items()
+        if finder in (kind, arguments.get("description"))
     ]
     alone = tmp_path / f"{name}.yaml"
     alone.write_text(yaml.safe_dump(suite))
-    [outcome] = Runner(spark, emitter, str(tmp_path)).run([alone])
-    failed = [result for result in outcome.results if not result.success]
+    [suite_result] = Runner(spark, emitter, str(tmp_path)).run([alone])
+    failed = [result for result in suite_result.results if not result.success]
     assert not any(result.error for result in failed)
     assert finder in {text for result in failed for text in (result.expectation, result.expected)}
-    assert not outcome.is_sound
+    assert not suite_result.passed
 
 
 def test_a_table_is_read_as_the_last_finished_batch_left_it(
     spark: SparkSession, sound: Store, emitter: Emitter, tmp_path: Path
 ) -> None:
-    """In the midst of a batch there are events without a run, which is no fault."""
+    """While a batch is being written there are events without a run, which is not a fault."""
     checkpoint = tmp_path / "checkpoints" / "curate"
     for log in ("offsets", "commits"):
         (checkpoint / log).mkdir(parents=True)
         (checkpoint / log / "0").write_text("")
-    planted(spark, sound, tmp_path, "lineage_events")
+    plant_fault(spark, sound, tmp_path, "lineage_events")
     suite = tmp_path / "suite.yaml"
     orphans = "SELECT event_id FROM {batch} AS events LEFT ANTI JOIN runs ON runs.run_id = events.run_id"
     suite.write_text(
@@ -104,16 +108,18 @@ def test_a_table_is_read_as_the_last_finished_batch_left_it(
         f"  - unexpected_rows_expectation: {{unexpected_rows_query: '{orphans}'}}\n"
     )
 
-    def is_sound() -> bool:
+    def passes() -> bool:
         runner = Runner(spark, emitter, str(tmp_path), checkpoints=str(checkpoint.parent))
-        return runner.run([suite])[0].is_sound
+        return runner.run([suite])[0].passed
 
-    assert not is_sound(), "between batches, it is one"
+    assert not passes(), "between batches, it is a fault"
     (checkpoint / "offsets" / "1").write_text("")
-    assert is_sound()
+    assert passes()
 
 
-def test_results_come_back_as_lineage(spark: SparkSession, emitter: Emitter, memory: Memory, tmp_path: Path) -> None:
+def test_results_arrive_in_the_tables_as_lineage(
+    spark: SparkSession, emitter: Emitter, memory: Memory, tmp_path: Path
+) -> None:
     people = [("a", "ann@example.com"), ("b", "none"), (None, "none")]
     spark.createDataFrame(people, "id STRING, mail STRING").write.format("delta").save(f"{tmp_path}/people")
     suite = tmp_path / "people.yaml"
@@ -124,12 +130,12 @@ def test_results_come_back_as_lineage(spark: SparkSession, emitter: Emitter, mem
         "  - expect_column_values_to_be_in_set: {column: mail, value_set: [none]}\n"
         "  - expect_table_row_count_to_equal: {value: 3}\n"
     )
-    [outcome] = Runner(spark, emitter, str(tmp_path)).run([suite])
-    assert [result.success for result in outcome.results] == [False, False, True]
+    [suite_result] = Runner(spark, emitter, str(tmp_path)).run([suite])
+    assert [result.success for result in suite_result.results] == [False, False, True]
     assert memory.types == ["START", "COMPLETE"]
     start, complete = memory.documents
-    dataset = dataset_of(load_suite(suite), "")
-    assert [(one["namespace"], one["name"]) for one in start["inputs"]] == [(dataset.namespace, dataset.name)]
+    dataset = dataset_name(load_suite(suite), "")
+    assert [(tested["namespace"], tested["name"]) for tested in start["inputs"]] == [(dataset.namespace, dataset.name)]
     metrics = complete["inputs"][0]["inputFacets"]["dataQualityMetrics"]
     assert (metrics["rowCount"], metrics["columnMetrics"]["id"]["nullCount"]) == (3, 1)
     assert "ann@example.com" not in str(complete)
@@ -157,22 +163,29 @@ MISTAKES: list[tuple[str, int, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "line", "what"), MISTAKES)
-def test_a_wrong_suite_is_told_and_the_others_run(
-    spark: SparkSession, sound: Store, emitter: Emitter, memory: Memory, tmp_path: Path, text: str, line: int, what: str
+@pytest.mark.parametrize(("text", "line", "problem"), MISTAKES)
+def test_a_wrong_suite_is_reported_and_the_others_run(
+    spark: SparkSession,
+    sound: Store,
+    emitter: Emitter,
+    memory: Memory,
+    tmp_path: Path,
+    text: str,
+    line: int,
+    problem: str,
 ) -> None:
     wrong = tmp_path / "wrong.yaml"
     wrong.write_text(text)
-    first, second = Runner(spark, emitter, root(sound)).run([wrong, OURS / "jobs.yaml"])
+    first, second = Runner(spark, emitter, root(sound)).run([wrong, OUR_SUITES / "jobs.yaml"])
     assert first.error.startswith(f"{wrong}:{line}: ")
-    assert what in first.error
-    assert not first.is_sound
-    assert second.is_sound
+    assert problem in first.error
+    assert not first.passed
+    assert second.passed
     assert memory.types == ["START", "COMPLETE"]
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (
             "table: runs\nexpectations:\n  - expect_column_values_to_be_unique: {column: nothing}\n",
@@ -181,20 +194,20 @@ def test_a_wrong_suite_is_told_and_the_others_run(
         ("path: /nowhere/at/all\nexpectations:\n  - expect_column_to_exist: {column: x}\n", "cannot be read"),
     ],
 )
-def test_what_cannot_be_looked_at_fails_with_its_reason(
-    spark: SparkSession, sound: Store, emitter: Emitter, memory: Memory, tmp_path: Path, text: str, said: str
+def test_an_expectation_that_cannot_be_checked_fails_with_a_reason(
+    spark: SparkSession, sound: Store, emitter: Emitter, memory: Memory, tmp_path: Path, text: str, message: str
 ) -> None:
     suite = tmp_path / "suite.yaml"
     suite.write_text(text)
-    [outcome] = Runner(spark, emitter, root(sound)).run([suite])
-    errors: list[Any] = [outcome.error, *(result.error for result in outcome.results)]
-    assert any(said in str(error) for error in errors)
-    assert not outcome.is_sound
+    [suite_result] = Runner(spark, emitter, root(sound)).run([suite])
+    errors: list[Any] = [suite_result.error, *(result.error for result in suite_result.results)]
+    assert any(message in str(error) for error in errors)
+    assert not suite_result.passed
     assert memory.types == ["START", "FAIL"]
-    assert said in memory.facet("errorMessage")["message"]
+    assert message in memory.facet("errorMessage")["message"]
 
 
-def test_a_dataset_whose_files_are_gone_keeps_no_other_suite_from_running(
+def test_the_other_suites_run_if_the_files_of_a_dataset_are_missing(
     spark: SparkSession, sound: Store, emitter: Emitter, memory: Memory, tmp_path: Path
 ) -> None:
     spark.createDataFrame([("a",)], "id STRING").write.format("delta").save(f"{tmp_path}/people")
@@ -202,7 +215,7 @@ def test_a_dataset_whose_files_are_gone_keeps_no_other_suite_from_running(
         file.unlink()
     suite = tmp_path / "people.yaml"
     suite.write_text(f"path: {tmp_path}/people\nexpectations:\n  - expect_table_row_count_to_equal: {{value: 1}}\n")
-    first, second = Runner(spark, emitter, root(sound)).run([suite, OURS / "jobs.yaml"])
-    assert not first.is_sound
-    assert second.is_sound
+    first, second = Runner(spark, emitter, root(sound)).run([suite, OUR_SUITES / "jobs.yaml"])
+    assert not first.passed
+    assert second.passed
     assert memory.types == ["START", "FAIL", "START", "COMPLETE"]

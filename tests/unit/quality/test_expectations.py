@@ -1,4 +1,4 @@
-"""Which of Great Expectations' expectations are about single rows."""
+"""Which expectations of Great Expectations check rows one by one."""
 
 from great_expectations.expectations.registry import (
     get_expectation_impl,
@@ -6,10 +6,10 @@ from great_expectations.expectations.registry import (
     register_core_expectations,
 )
 
-from lineproof.quality.expectations import COMPARE_ROWS, is_about_rows
+from lineproof.quality.expectations import COMPARE_ROWS, is_row_level
 from lineproof.quality.suite import Expectation
 
-ABOUT_ROWS = {
+ROW_LEVEL = {
     "expect_column_pair_values_a_to_be_greater_than_b",
     "expect_column_pair_values_to_be_equal",
     "expect_column_pair_values_to_be_in_set",
@@ -38,12 +38,12 @@ ABOUT_ROWS = {
     "expect_multicolumn_values_to_be_equal",
     "expect_select_column_values_to_be_unique_within_record",
 }
-"""Read one by one. A release with more of them has to be read, too."""
+"""Each was read and found to be row-level. When a release adds expectations, read those too."""
 
 
-def test_every_expectation_that_may_look_at_new_rows_alone_is_known() -> None:
+def test_every_expectation_that_may_check_new_rows_only_was_reviewed() -> None:
     register_core_expectations()
     kinds = {name: get_expectation_impl(name) for name in list_registered_expectation_implementations()}
-    found = {name for name, kind in kinds.items() if is_about_rows(Expectation(name, {}, 1), kind.construct())}
-    assert found == ABOUT_ROWS
+    found = {name for name, kind in kinds.items() if is_row_level(Expectation(name, {}, 1), kind.construct())}
+    assert found == ROW_LEVEL
     assert kinds.keys() >= COMPARE_ROWS
