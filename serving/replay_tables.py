@@ -1,81 +1,52 @@
-"""The archive into tables of their own: by the same queries as the live job, without a broker."""
+"""Plan a replay into tables: choose the records, and check that the target directory is safe to write to."""
 
-from collections.abc import Callable
 from pathlib import Path
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
-
-from lineproof.local.job_runner import schema_ids_of
 from lineproof.schemas.errors import LineproofError
 from lineproof.serving.replay_plan import Plan, load_plan, make_plan
 from lineproof.serving.selection import Selection
-from lineproof.settings import Settings
-from lineproof.streaming.recovery.rebuild import rebuild, rebuild_config
-from lineproof.streaming.run import Progress
-from lineproof.streaming.tables.archive import COORDINATES
 
-KEPT_IN = ".replay"
-"""Below the tables: the plan, and the checkpoints. Nobody who looks for tables sees it."""
+PLAN_DIRECTORY = ".replay"
+"""Holds the plan and the checkpoints, below the new tables. Readers of tables ignore it."""
 
 
 class UnsuitableDirectory(LineproofError):
-    """Tables cannot be rebuilt there."""
+    """Tables cannot be rebuilt in this directory."""
 
     exit_code = 2
 
 
-def plan_tables(settings: Settings, selection: Selection, directory: Path) -> Plan:
-    """The plan of a replay into tables: of the one that was begun there, or of a new one."""
-    tables, purpose = settings.tables_path, {"tables": settings.tables_path, "selection": selection.said()}
+def plan_tables(directory: Path, selection: Selection, tables: str, spill: Path) -> Plan:
+    """Plan a replay of the archive in `tables` into a directory, or return the plan of the replay begun there."""
+    purpose = {"tables": tables, "selection": selection.options()}
     _refuse_live_tables(directory, tables)
-    plan = load_plan(directory / KEPT_IN)
+    plan = load_plan(directory / PLAN_DIRECTORY)
     if plan is None:
-        _refuse_strange_files(directory)
-        return make_plan(directory / KEPT_IN, purpose, selection, tables, settings.home)
+        _refuse_foreign_files(directory)
+        return make_plan(directory / PLAN_DIRECTORY, purpose, selection, tables, spill)
     if plan.purpose != purpose:
         raise UnsuitableDirectory(
-            f"{directory} holds the replay of another selection: {plan.purpose}.",
-            "Say the same to go on with it. For another selection name another directory, or remove this one.",
+            f"{directory} holds a replay with another selection: {plan.purpose}.",
+            "Repeat the command with that selection to continue it. For a new selection, use another directory, or "
+            "remove this one.",
         )
     return plan
 
 
 def _refuse_live_tables(directory: Path, tables: str) -> None:
-    """Never write among the live tables."""
-    here, live = directory.resolve(), Path(tables).resolve()
-    if here == live or live in here.parents or here in live.parents:
+    """Never write to the live tables."""
+    target, live = directory.resolve(), Path(tables).resolve()
+    if target == live or live in target.parents or target in live.parents:
         raise UnsuitableDirectory(
-            f"{directory} holds the live tables, or is among them.", "Name an empty directory of its own."
+            f"{directory} holds the live tables, or is inside them.", "Use an empty directory outside of them."
         )
 
 
-def _refuse_strange_files(directory: Path) -> None:
-    """What no replay has made is not ours to write among."""
-    if directory.exists() and (not directory.is_dir() or any(one.name != KEPT_IN for one in directory.iterdir())):
+def _refuse_foreign_files(directory: Path) -> None:
+    """Write only to a directory that is empty or that a replay has made."""
+    if directory.exists() and (
+        not directory.is_dir() or any(file.name != PLAN_DIRECTORY for file in directory.iterdir())
+    ):
         raise UnsuitableDirectory(
-            f"{directory} is not empty, and no replay has begun there.", "Name an empty directory, or a new one."
+            f"{directory} is not empty, and no replay was started there.", "Use an empty or a new directory."
         )
-
-
-def replay_to_tables(
-    spark: SparkSession,
-    settings: Settings,
-    plan: Plan,
-    directory: Path,
-    report: Callable[[Progress], None],
-    is_stopping: Callable[[], bool],
-) -> None:
-    """Make all tables of what is selected. One that was stopped goes on where it was."""
-    checkpoints = plan.directory / "checkpoints"
-    config = rebuild_config(settings.tables_path, str(directory), str(checkpoints), schema_ids_of(settings))
-    rebuild(spark, config, lambda archived: selected(archived, plan), report, is_stopping)
-
-
-def selected(archived: DataFrame, plan: Plan) -> DataFrame:
-    """The selected rows of the archive: the same that are sent to a topic."""
-    rows = archived.alias("archive").where(plan.selected.condition)
-    if plan.selected.coordinates is None:
-        return rows
-    coordinates = archived.sparkSession.read.parquet(str(plan.selected.coordinates))
-    return rows.join(F.broadcast(coordinates), list(COORDINATES), "left_semi")

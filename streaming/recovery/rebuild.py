@@ -1,19 +1,22 @@
-"""All tables that are made of the archive, made once more in a place apart: by the same queries as in the job."""
+"""Rebuild the derived tables from the archive in another directory, with the queries of the job and no broker."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from lineproof.streaming.job import AVAILABLE_NOW, Job, JobConfig
 from lineproof.streaming.recovery.failures import explain
 from lineproof.streaming.run import Progress, follow
+from lineproof.streaming.tables.archive import COORDINATES
 
 
 def rebuild_config(archive_in: str, tables: str, checkpoints: str, schema_ids: Mapping[int, int]) -> JobConfig:
-    """The job's, without a broker: nothing is read from a topic, and nothing is sent to one."""
+    """A job without a broker: it reads no topic and publishes nothing."""
     return JobConfig(
         kafka={},
         topic="",
@@ -35,7 +38,7 @@ def rebuild(
     report: Callable[[Progress], None],
     is_stopping: Callable[[], bool],
 ) -> None:
-    """Make the tables of what is selected of the archive. One that was stopped goes on where it was."""
+    """Rebuild the tables from the selected rows of the archive. Continues a rebuild that was stopped."""
     job = Job(spark, config)
     try:
         job.prepare_derived()
@@ -49,3 +52,12 @@ def rebuild(
                 query.stop()
     except (PySparkException, Py4JError) as error:
         raise explain(str(error)) from error
+
+
+def select_records(archived: DataFrame, condition: str, coordinates: Path | None) -> DataFrame:
+    """Rows of the archive by a condition on rows aliased `archive` and, if given, by a Parquet file of coordinates."""
+    rows = archived.alias("archive").where(condition)
+    if coordinates is None:
+        return rows
+    selected = archived.sparkSession.read.parquet(str(coordinates))
+    return rows.join(F.broadcast(selected), list(COORDINATES), "left_semi")

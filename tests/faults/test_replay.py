@@ -9,8 +9,9 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from lineproof.local.replay import replay_to_tables
 from lineproof.serving.diff import TABLES, diff
-from lineproof.serving.replay_tables import plan_tables, replay_to_tables
+from lineproof.serving.replay_tables import plan_tables
 from lineproof.serving.selection import Selection
 from lineproof.serving.sql import Tables
 from lineproof.settings import Settings
@@ -28,7 +29,7 @@ def rebuild(spark: SparkSession, settings: Settings, directory: Path, selection:
     """Stopped after the first batch, and then brought to its end."""
     batches: list[Progress] = []
     for is_stopping in (lambda: bool(batches), lambda: False):
-        plan = plan_tables(settings, selection, directory)
+        plan = plan_tables(directory, selection, settings.tables_path, settings.home)
         replay_to_tables(spark, settings, plan, directory, batches.append, is_stopping)
     assert [one.query for one in batches] == ["curate", "graph"]
 

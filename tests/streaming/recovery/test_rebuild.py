@@ -4,12 +4,14 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from lineproof.local.replay import replay_to_tables
 from lineproof.serving.archive import Archive
 from lineproof.serving.diff import diff
-from lineproof.serving.replay_tables import plan_tables, replay_to_tables, selected
+from lineproof.serving.replay_tables import plan_tables
 from lineproof.serving.selection import Selection
 from lineproof.settings import Settings
 from lineproof.streaming.delta.store import Store
+from lineproof.streaming.recovery.rebuild import select_records
 from lineproof.streaming.run import Progress
 from lineproof.streaming.tables import archive, jobs
 
@@ -20,7 +22,7 @@ def test_a_rebuild_equals_what_it_is_compared_with(spark: SparkSession, sound: S
     settings = Settings(home=tmp_path / "home", tables=str(live))
     batches: list[Progress] = []
     for is_stopping in (lambda: bool(batches), lambda: False):
-        plan = plan_tables(settings, Selection(), there)
+        plan = plan_tables(there, Selection(), str(live), tmp_path)
         replay_to_tables(spark, settings, plan, there, batches.append, is_stopping)
     assert [one.query for one in batches] == ["curate", "graph"]
     found = {one.name: one for one in diff(there, live, tmp_path)}
@@ -30,18 +32,24 @@ def test_a_rebuild_equals_what_it_is_compared_with(spark: SparkSession, sound: S
     assert not (there / "archive").exists()
 
 
-def test_a_part_is_the_same_for_tables_as_for_a_topic(spark: SparkSession, sound: Store, tmp_path: Path) -> None:
+def test_spark_selects_the_same_records_as_duckdb(spark: SparkSession, sound: Store, tmp_path: Path) -> None:
+    """A replay to tables (Spark) and a replay to a topic (DuckDB) read the same records."""
     live = str(Path(sound.path(archive.TABLE)).parent)
-    settings = Settings(home=tmp_path / "home", tables=live)
     [job] = sound.read(jobs.TABLE).orderBy("name").limit(1).collect()
-    parts = [
+    selections = [
         Selection(job=f"{job.namespace}/{job.name}"),
         Selection(since="2020-01-01", until="1s", offsets=("events/0/2-4", "events/0/6")),
     ]
-    for number, selection in enumerate(parts):
-        plan = plan_tables(settings, selection, tmp_path / f"part-{number}")
-        by_spark = [row.offset for row in selected(sound.read(archive.TABLE), plan).select("offset").collect()]
-        there = Archive(live, tmp_path)
-        by_duckdb = [one.offset for part in plan.parts for some in there.records(plan.selected, part) for one in some]
+    for number, selection in enumerate(selections):
+        plan = plan_tables(tmp_path / f"part-{number}", selection, live, tmp_path)
+        rows = select_records(sound.read(archive.TABLE), plan.filter.condition, plan.filter.coordinates)
+        by_spark = [row.offset for row in rows.select("offset").collect()]
+        reader = Archive(live, tmp_path)
+        by_duckdb = [
+            record.offset
+            for offsets in plan.ranges
+            for batch in reader.records(plan.filter, offsets)
+            for record in batch
+        ]
         assert sorted(by_spark) == by_duckdb
         assert 0 < len(by_spark) < sound.read(archive.TABLE).count()
