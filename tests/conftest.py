@@ -1,44 +1,84 @@
-"""One Spark session for the run and one broker for a worker, started only when a test asks; an emitter into memory."""
+"""Fixtures for all tests, and how `make test` divides the tests between two workers.
+
+A Spark session and a broker start when the first test asks for them. Their modules are imported only then, so that unit
+tests need neither pyspark nor Java.
+"""
 
 import os
 import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import hypothesis
 import pytest
-from pyspark.sql import SparkSession
+from _pytest.terminal import TerminalReporter
+from xdist.scheduler import LoadScopeScheduling
 
-from lineproof.local import jars
-from lineproof.local.broker import Broker
-from lineproof.local.java import log_options
-from lineproof.local.job_runner import NO_RECOVERY, Recovery, job_config, topic_now
 from lineproof.producers.emitter import Emitter
 from lineproof.schemas.envelope import MAX_RECORD_BYTES
 from lineproof.settings import Settings
-from lineproof.streaming import run as work
-from lineproof.streaming.session import session
-from lineproof.topics.cluster import Kafka
-from tests.end_to_end.tools import SHORT_LIVED, SHORT_LIVED_JVM, RunJob
+from tests.jvm_options import JVM_OPTIONS, SPARK_OPTIONS
 from tests.transport import Memory
 
-SPARK = {"spark.master": "local[2]", "spark.driver.memory": "2g", **SHORT_LIVED}
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
-os.environ["JAVA_TOOL_OPTIONS"] = SHORT_LIVED_JVM  # of the session, and of all brokers and jobs that tests start
+    from lineproof.streaming.run import Progress
+    from tests.end_to_end.tools import RunJob
+
+os.environ["JAVA_TOOL_OPTIONS"] = JVM_OPTIONS  # for the session, and for all brokers and jobs that tests start
+
+# Also in CI, whose profile of Hypothesis draws the same examples in every run.
+hypothesis.settings.register_profile("lineproof", print_blob=True, derandomize=False)
+hypothesis.settings.load_profile("lineproof")
+
+
+def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
+    """Print how to repeat the tests that draw a seed of their own."""
+    reports = [report for outcome in ("passed", "failed") for report in terminalreporter.stats.get(outcome, ())]
+    for report in reports:
+        for name, value in getattr(report, "user_properties", ()):
+            terminalreporter.write_line(f"{name}: {value}")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """`make test` has two workers: all that shares the session is for one, all that starts processes for the other."""
-    if worker := os.environ.get("PYTEST_XDIST_WORKER"):
-        items[:] = [item for item in items if ("spark" in getattr(item, "fixturenames", ())) == (worker == "gw0")]
+    """With several workers: first tests that use the Spark session, last tests that start processes."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items.sort(key=lambda item: "spark" not in getattr(item, "fixturenames", ()))  # keeps the order of `testpaths`
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    return FromBothEnds(config, log)
+
+
+class FromBothEnds(LoadScopeScheduling):
+    """The first worker takes tests from the start of the list, the other from its end, one test at a time.
+
+    Both are busy until they meet. The tests at the start share one Spark session and those at the end one broker; only
+    where the workers meet is a second session or broker started.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        return nodeid
+
+    def _assign_work_unit(self, node: Any) -> None:
+        if node.gateway.id != "gw0":
+            self.workqueue.move_to_end(next(reversed(self.workqueue)), last=False)
+        super()._assign_work_unit(node)
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """The shared session."""
+def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
+    """The shared session of a worker."""
+    from lineproof.local import jars
+    from lineproof.local.java import log_options
+    from lineproof.streaming.session import session
+
     home = tmp_path_factory.mktemp("spark")
-    options = {**SPARK, "spark.sql.warehouse.dir": str(home / "warehouse")}
-    os.environ["PYSPARK_PYTHON"] = sys.executable  # tests, unlike the job, make frames of Python rows
+    options = {**SPARK_OPTIONS, "spark.sql.warehouse.dir": str(home / "warehouse")}
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # unlike the job, tests create DataFrames from Python rows
     shared = session(options, jars.spark_jars(), log_options(home / "spark.log"))
     yield shared
     shared.stop()
@@ -56,13 +96,15 @@ def emitter(memory: Memory) -> Emitter:
 
 @pytest.fixture(scope="session")
 def bootstrap_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The shared broker: in a container where there is a Docker engine, from JARs elsewhere."""
+    """The address of the shared broker of a worker: in a container if there is a Docker engine, else from JARs."""
     if Path("/var/run/docker.sock").exists() or os.environ.get("DOCKER_HOST"):
         from testcontainers.kafka import KafkaContainer
 
         with KafkaContainer().with_kraft().with_env("KAFKA_MESSAGE_MAX_BYTES", str(MAX_RECORD_BYTES)) as container:
             yield container.get_bootstrap_server()
     else:
+        from lineproof.local.broker import Broker
+
         broker = Broker(tmp_path_factory.mktemp("broker"))
         yield broker.start()
         broker.stop()
@@ -70,7 +112,9 @@ def bootstrap_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
 
 @pytest.fixture
 def settings(bootstrap_servers: str, tmp_path: Path) -> Settings:
-    """Settings with topics and a directory of their own."""
+    """Settings with their own topics and directory."""
+    from lineproof.topics.cluster import KafkaCluster
+
     name = uuid.uuid4().hex[:8]
     settings = Settings(
         home=tmp_path / "home",
@@ -80,19 +124,22 @@ def settings(bootstrap_servers: str, tmp_path: Path) -> Settings:
             **{"runs": "", "violations": "", "quality": ""},
         },
         kafka={"bootstrap.servers": bootstrap_servers},
-        spark=SPARK,
+        spark=SPARK_OPTIONS,
     )
-    Kafka(settings.kafka).create_topics([settings.topics.events, settings.topics.dead_letters], 2, 1)
+    KafkaCluster(settings.kafka).create_topics([settings.topics.events, settings.topics.dead_letters], 2, 1)
     return settings
 
 
 @pytest.fixture
-def run_job(spark: SparkSession) -> RunJob:
-    """Runs the job on the shared session until it has caught up, and returns its batches."""
+def run_job(spark: "SparkSession") -> "RunJob":
+    """Runs the job in the shared session until it has caught up, and returns its batches."""
+    from lineproof.local.job_config import NO_RECOVERY, Recovery, job_config
+    from lineproof.local.job_topics import describe_topic
+    from lineproof.streaming import run
 
-    def run(settings: Settings, recovery: Recovery = NO_RECOVERY) -> list[work.Progress]:
-        batches: list[work.Progress] = []
-        work.run(spark, job_config(settings, recovery), lambda: topic_now(settings), batches.append, lambda: False)
+    def run_until_caught_up(settings: Settings, recovery: Recovery = NO_RECOVERY) -> "list[Progress]":
+        batches: list[Progress] = []
+        run.run(spark, job_config(settings, recovery), lambda: describe_topic(settings), batches.append, lambda: False)
         return batches
 
-    return run
+    return run_until_caught_up

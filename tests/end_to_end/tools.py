@@ -1,4 +1,4 @@
-"""What several integration tests need."""
+"""Helpers of the end-to-end tests."""
 
 import os
 import subprocess
@@ -15,21 +15,12 @@ from lineproof.producers.datasets import input_dataset, output_dataset
 from lineproof.producers.emitter import Emitter
 from lineproof.producers.pipelines.noise import Sent, noise
 from lineproof.producers.transports.memory import MemoryTransport
+from lineproof.schemas.tables import DERIVED
 from lineproof.serving.sql import Tables
 from lineproof.settings import Settings
-from lineproof.streaming.job import DERIVED
 from lineproof.streaming.run import Progress
-from lineproof.topics.cluster import Kafka
+from lineproof.topics.cluster import KafkaCluster
 from lineproof.topics.replay import REPLAYED_FROM
-
-# To compile queries takes longer than to run them over a test's little data.
-SHORT_LIVED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-
-# So does to compile the JVM's code to the utmost, and to verify classes that come from the same JARs each time.
-SHORT_LIVED_JVM = (
-    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m "
-    "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
-)
 
 
 class RunJob(Protocol):
@@ -39,7 +30,7 @@ class RunJob(Protocol):
 
 
 def lineproof(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """The command line, as a process of its own."""
+    """Run the command line in its own process."""
     return subprocess.run(
         [sys.executable, "-m", "lineproof", *arguments],
         capture_output=True,
@@ -51,7 +42,7 @@ def lineproof(*arguments: str, **environment: str) -> subprocess.CompletedProces
 
 
 def publish(settings: Settings, runs: int = 100) -> Sent:
-    """Put good runs, some of their events again, and the demo's noise on the topic."""
+    """Send complete runs, some of their events twice, and the demo's faulty records to the topic."""
     captured = MemoryTransport()
     chain = Chain(settings.home / "certificates.jsonl")
     emitter = Emitter(captured, "tests", chain=chain)
@@ -65,48 +56,48 @@ def publish(settings: Settings, runs: int = 100) -> Sent:
             run.add_output(output_dataset(DatasetName("db", "target"), schema={"id": "bigint"}, row_count=number))
     added = noise()
     events, resent = captured.records + added.events, captured.records[::7]
-    Kafka(settings.kafka).send(settings.topics.events, [*events, *resent, *added.broken])
+    KafkaCluster(settings.kafka).send(settings.topics.events, [*events, *resent, *added.broken])
     return Sent(len(events), len(resent), len(added.broken))
 
 
 def consumed(settings: Settings, topic: str, count: int) -> list[Any]:
-    """The first records of a topic, waiting for all of them."""
+    """Read the first `count` records of a topic, and wait until they are there."""
     consumer = Consumer({**settings.kafka, "group.id": uuid.uuid4().hex, "auto.offset.reset": "earliest"})
     consumer.subscribe([topic])
     messages: list[Any] = []
     while len(messages) < count:
         batch = consumer.consume(count - len(messages), timeout=20)
-        assert batch, f"{len(messages)} of {count} records came"
+        assert batch, f"{len(messages)} of {count} records arrived"
         messages += batch
     consumer.close()
     return messages
 
 
 def replayed(settings: Settings, topic: str) -> list[Any]:
-    """All that is on a topic."""
-    return consumed(settings, topic, sum(end - begin for begin, end in Kafka(settings.kafka).offsets(topic).values()))
+    """All records that a replay wrote to a topic."""
+    return consumed(settings, topic, sum(end - begin for begin, end in KafkaCluster(settings.kafka).offsets(topic).values()))
 
 
 def source_of(message: Any) -> str:
-    """The archived record that a replayed one is a copy of."""
+    """The coordinates of the archived record that a replayed record is a copy of."""
     [source] = [value.decode() for name, value in message.headers() if name == REPLAYED_FROM]
     return str(source)
 
 
 def snapshot(settings: Settings) -> dict[str, list[tuple[Any, ...]]]:
-    """The curated tables, in an order of their own."""
-    return {module.TABLE.name: rows(settings, module.TABLE.name) for module in DERIVED}
+    """The rows of all derived tables, sorted."""
+    return {table.name: rows(settings, table.name) for table in DERIVED}
 
 
 def rows(settings: Settings, table: str) -> list[tuple[Any, ...]]:
-    """All of a table, in an order of its own."""
+    """The rows of a table, sorted."""
     return sorted(Tables(settings.tables_path).query(f"SELECT * FROM {table}").rows, key=repr)
 
 
 def assert_archive_is_topic(settings: Settings) -> None:
-    """Byte for byte, and nothing twice."""
+    """The archive has every record of the topic once, byte for byte."""
     archived = Tables(settings.tables_path).query('SELECT partition, "offset", key, value FROM archive').rows
     topic = settings.topics.events
-    count = sum(end - begin for begin, end in Kafka(settings.kafka).offsets(topic).values())
+    count = sum(end - begin for begin, end in KafkaCluster(settings.kafka).offsets(topic).values())
     in_topic = [(m.partition(), m.offset(), m.key(), m.value()) for m in consumed(settings, topic, count)]
     assert sorted(archived, key=repr) == sorted(in_topic, key=repr)
