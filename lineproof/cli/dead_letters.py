@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from lineproof.cli.options import ConfigOption, OutputOption, SetOption
+from lineproof.cli.context import CommandContext, OutputOption, with_context
 from lineproof.cli.output import Format, err, out, show
-from lineproof.settings import load
 
 app = typer.Typer(help="Records that cannot be used: list, show, send again.", no_args_is_help=True)
 
@@ -19,12 +18,12 @@ ReasonOption = Annotated[str | None, typer.Option(metavar="CODE", help="Only tho
 
 
 @app.command("list")
+@with_context
 def list_letters(
+    context: CommandContext,
     reason: ReasonOption = None,
     everything: Annotated[bool, typer.Option("--all", help="Also those that were sent again, and are well.")] = False,
     limit: Annotated[int, typer.Option(min=1, help="At most so many, the newest.")] = 50,
-    config: ConfigOption = None,
-    set_: SetOption = None,
     output: OutputOption = Format.TABLE,
 ) -> None:
     """List dead letters, the newest first.
@@ -33,11 +32,11 @@ def list_letters(
     """
     from lineproof.serving.dead_letters import DeadLetters
 
-    letters = DeadLetters(load(config, set_ or ()).tables_path).outlines(reason)
-    shown = [one for one in letters if everything or not one.is_well]
+    letters = DeadLetters(context.settings.tables_path).outlines(reason)
+    shown = [one for one in letters if everything or not one.is_resolved]
     columns = ["record", "came at", "reason", "bytes", "begins with", "sent again"]
     rows = [
-        [one.record, one.timestamp, one.reason, one.size, repr(one.beginning or b"")[2:-1], one.fate]
+        [one.record, one.timestamp, one.reason, one.size, repr(one.beginning or b"")[2:-1], one.outcome]
         for one in shown[:limit]
     ]
     show(columns, rows, output)
@@ -45,11 +44,11 @@ def list_letters(
 
 
 @app.command("show")
+@with_context
 def show_letter(
+    context: CommandContext,
     record: RecordArgument,
     raw: Annotated[bool, typer.Option("--raw", help="Print the bytes of its value, and nothing else.")] = False,
-    config: ConfigOption = None,
-    set_: SetOption = None,
 ) -> None:
     """Show one dead letter: why it cannot be used, what to do about it, and its bytes.
 
@@ -58,7 +57,7 @@ def show_letter(
     from lineproof.schemas.reasons import Reason
     from lineproof.serving.dead_letters import DeadLetters
 
-    [letter] = DeadLetters(load(config, set_ or ()).tables_path).named([record])
+    [letter] = DeadLetters(context.settings.tables_path).named([record])
     if raw:
         sys.stdout.buffer.write(letter.value or b"")
         return
@@ -71,7 +70,7 @@ def show_letter(
         "remedy": reason.remedy,
         "key": _text(letter.key),
         "headers": ", ".join(headers),
-        "sent again": f"{letter.redriven_at}: {letter.fate}" if letter.redriven_at else "",
+        "sent again": f"{letter.redriven_at}: {letter.outcome}" if letter.redriven_at else "",
         "value": _text(letter.value),
     }
     for name, fact in facts.items():
@@ -79,9 +78,11 @@ def show_letter(
 
 
 @app.command()
+@with_context
 def redrive(
+    context: CommandContext,
     records: Annotated[
-        list[str] | None, typer.Argument(metavar="[RECORD…]", help="Which, as TOPIC/PARTITION/OFFSET.")
+        list[str] | None, typer.Argument(metavar="RECORD", help="Which, as TOPIC/PARTITION/OFFSET.")
     ] = None,
     reason: ReasonOption = None,
     patch: Annotated[
@@ -89,8 +90,6 @@ def redrive(
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Also those that were sent again before.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say how many, and send nothing.")] = False,
-    config: ConfigOption = None,
-    set_: SetOption = None,
 ) -> None:
     """Send dead letters to the topic again, after the settings or the job were mended, or patched.
 
@@ -101,14 +100,14 @@ def redrive(
     """
     from lineproof.local.endpoints import client_options
     from lineproof.serving.dead_letters import DeadLetters, Outline
-    from lineproof.serving.dead_letters import redrive as send
-    from lineproof.topics.cluster import Kafka
+    from lineproof.topics.cluster import KafkaCluster
+    from lineproof.topics.redrive import redrive as send
 
     if bool(records) == bool(reason):
         raise typer.BadParameter("Name records, or a --reason; one of the two.")
     if patch and len(records or ()) != 1:
         raise typer.BadParameter("A --patch takes the place of one record: name it.")
-    settings = load(config, set_ or ())
+    settings = context.settings
     there = DeadLetters(settings.tables_path)
     found: Sequence[Outline] = there.named(records) if records else there.outlines(reason)
     chosen = [one.record for one in found if again or one.redriven_at is None]
@@ -118,9 +117,9 @@ def redrive(
     if dry_run:
         err.print(escape(f"{len(chosen)} would be sent to {topic}."))
         return
-    kafka = Kafka(client_options(settings))
-    kafka.require_topics(topic)
-    for count in send(there, chosen, kafka, topic, patch.read_bytes() if patch else None):
+    cluster = KafkaCluster(client_options(settings))
+    cluster.require_topics(topic)
+    for count in send(there, chosen, cluster, topic, patch.read_bytes() if patch else None):
         err.print(escape(f"{count} of {len(chosen)} sent to {topic}."))
 
 

@@ -6,22 +6,19 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from lineproof.cli.options import ConfigOption, OutputOption, SetOption
+from lineproof.cli.context import CommandContext, OutputOption, with_context
 from lineproof.cli.output import Format, err, progress, show
-from lineproof.settings import load
 
 _SHOWN_OF_HASH = 16
 
 
+@with_context
 def diff(
+    context: CommandContext,
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Tables, as `replay --to tables` makes them.")],
-    other: Annotated[
-        Path | None, typer.Argument(metavar="[OTHER]", help="Other ones; default: the live tables.")
-    ] = None,
+    other: Annotated[Path | None, typer.Argument(metavar="OTHER", help="Other ones; default: the live tables.")] = None,
     table: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this table. Repeatable.")] = None,
     limit: Annotated[int, typer.Option(min=0, help="Name at most so many differing rows of a table.")] = 10,
-    config: ConfigOption = None,
-    set_: SetOption = None,
     output: OutputOption = Format.TABLE,
 ) -> None:
     """Compare all curated tables with the live ones, row by row. Exit code 3 says that something differs.
@@ -31,12 +28,12 @@ def diff(
 
     [bold]Example:[/] lineproof diff rebuilt
     """
-    from lineproof.serving.delta_files import on_this_machine
+    from lineproof.serving.delta_reader import local_directory
     from lineproof.serving.diff import TABLES
     from lineproof.serving.diff import diff as compare
 
-    settings = load(config, set_ or ())
-    there = other or on_this_machine(settings.tables_path)
+    settings = context.settings
+    there = other or local_directory(settings.tables_path)
     found = []
     with progress() as bar:
         task = bar.add_task("Comparing", total=len(table or TABLES))
@@ -53,7 +50,7 @@ def diff(
         ]
         for one in found
     ]
-    named = [[f"{one.name} {'/'.join(map(str, row.key))}", row.said] for one in found for row in one.rows]
+    named = [[f"{one.name} {'/'.join(map(str, row.key))}", row.description] for one in found for row in one.rows]
     if is_table:
         show(columns, rows, output)
         if named:

@@ -7,10 +7,9 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from lineproof.cli.options import ConfigOption, OutputOption, SetOption
+from lineproof.cli.context import CommandContext, OutputOption, with_context
 from lineproof.cli.output import Format, err, show
-from lineproof.schemas.errors import LineproofError, suggest
-from lineproof.settings import load
+from lineproof.schemas.errors import LineproofError, TableNotFound, suggest
 
 
 class Task(str, Enum):
@@ -23,12 +22,6 @@ class Task(str, Enum):
     VACUUM = "vacuum"
 
 
-class UnknownTable(LineproofError):
-    """There is no table of this name."""
-
-    exit_code = 2
-
-
 class MaintenanceFailed(LineproofError):
     """It stopped in the midst."""
 
@@ -36,14 +29,14 @@ class MaintenanceFailed(LineproofError):
 COLUMNS = ("table", "files", "files after", "bytes", "bytes after", "on disk", "on disk after", "seconds", "done")
 
 
+@with_context
 def maintain(
+    context: CommandContext,
     task: Annotated[Task, typer.Argument(help="One of them, or all, in this order.")] = Task.ALL,
     tables: Annotated[
         list[str] | None, typer.Option("--table", metavar="NAME", help="Only this table. Repeatable.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
-    config: ConfigOption = None,
-    set_: SetOption = None,
     output: OutputOption = Format.TABLE,
 ) -> None:
     """Keep the tables healthy. Safe while the job runs, which does it by itself (`maintain_trigger`).
@@ -54,34 +47,36 @@ def maintain(
 
     [bold]Example:[/] lineproof maintain retain --table runs --dry-run
     """
-    settings = load(config, set_ or ())
+    settings = context.settings
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
-    from lineproof.local.job_runner import job_log, session_of
-    from lineproof.streaming.job import TABLES
-    from lineproof.streaming.upkeep.maintenance import TASKS, Outcome
-    from lineproof.streaming.upkeep.maintenance_task import Diary, maintenance_of
+    from lineproof.local.logs import job_log
+    from lineproof.local.maintenance import maintenance
+    from lineproof.local.spark_session import spark_session
+    from lineproof.schemas.tables import TABLES
+    from lineproof.streaming.upkeep.maintenance import TASKS, MaintenanceResult
+    from lineproof.streaming.upkeep.maintenance_task import LastRuns
 
     known = [table.name for table in TABLES]
     for name in tables or ():
         if name not in known:
-            raise UnknownTable(f"There is no table {name}.", suggest(name, known))
+            raise TableNotFound(f"There is no table {name}.", suggest(name, known))
     tasks = TASKS if task is Task.ALL else (task.value,)
     err.print("Starting Spark…")
-    spark = session_of(settings)
-    outcomes: Sequence[Outcome]
+    spark = spark_session(settings)
+    outcomes: Sequence[MaintenanceResult]
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
     try:
         with Progress(*columns, console=err, transient=True) as progress:
             bar = progress.add_task("", total=1.0)
-            outcomes = maintenance_of(spark, settings, is_dry=dry_run).run(
+            outcomes = maintenance(spark, settings, is_dry=dry_run).run(
                 tasks,
                 tables or (),
                 lambda what, share: progress.update(bar, description=what, completed=share),
             )
         if not dry_run and not tables and task in (Task.ALL, Task.COMPACT):
-            Diary(spark, settings).note(*(("all", "compact") if task is Task.ALL else ("compact",)))
+            LastRuns(spark, settings.checkpoints_path).record(is_full=task is Task.ALL)
     except (PySparkException, Py4JError) as error:
         raise MaintenanceFailed(
             f"Maintenance stopped: {next(iter(str(error).splitlines()), 'no cause was given')}",

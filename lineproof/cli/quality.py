@@ -6,16 +6,17 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from lineproof.cli.options import ConfigOption, OutputOption, SetOption
+from lineproof.cli.context import CommandContext, OutputOption, with_context
 from lineproof.cli.output import Format, err, show
-from lineproof.settings import load
 
 app = typer.Typer(help="Tests of datasets, by Great Expectations, whose results are lineage.", no_args_is_help=True)
 
 
 @app.command()
+@with_context
 def run(
-    suites: Annotated[list[str] | None, typer.Argument(metavar="[SUITE…]", help="Which; all by default.")] = None,
+    context: CommandContext,
+    suites: Annotated[list[str] | None, typer.Argument(metavar="SUITE", help="Which; all by default.")] = None,
     since: Annotated[
         str | None,
         typer.Option(
@@ -24,8 +25,6 @@ def run(
             "such as 2026-01-31T10:00Z. Unique values, counts and SQL are always about all rows.",
         ),
     ] = None,
-    config: ConfigOption = None,
-    set_: SetOption = None,
     output: OutputOption = Format.TABLE,
 ) -> None:
     """Run suites of expectations, ours and those in `conf/suites`, and emit what they find as lineage.
@@ -36,7 +35,7 @@ def run(
     """
     from lineproof.schemas.durations import moment
 
-    settings, begin = load(config, set_ or ()), moment(since) if since else None
+    settings, begin = context.settings, moment(since) if since else None
     from lineproof.local.quality import run_suites
 
     outcomes = run_suites(settings, suites or (), lambda one: err.print(escape(str(one))), begin)
@@ -52,13 +51,13 @@ def run(
 
 
 @app.command()
+@with_context
 def report(
+    context: CommandContext,
     html: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Also write a page, by Great Expectations' Data Docs. It needs no network."),
     ] = None,
-    config: ConfigOption = None,
-    set_: SetOption = None,
     output: OutputOption = Format.TABLE,
 ) -> None:
     """Show how every test last went, those that failed first: of our suites, of dbt, of whoever emits results.
@@ -70,7 +69,7 @@ def report(
     """
     from lineproof.serving.quality_report import COLUMNS, results, write_page
 
-    found = results(load(config, set_ or ()))
+    found = results(context.settings.tables_path)
     # A terminal has no room for columns that say nothing.
     is_told = {name for name in COLUMNS if any(one[name] not in (None, "") for one in found)}
     columns = [name for name in COLUMNS if output is not Format.TABLE or name in is_told]
@@ -78,7 +77,9 @@ def report(
     failed = sum(not one["success"] for one in found)
     err.print(f"{len(found) - failed} of {len(found)} tests passed.")
     if html:
-        write_page(found, html)
+        from lineproof.quality.html_report import html_report  # takes seconds to load
+
+        write_page(html_report(found), html)
         err.print(f"Page   {escape(str(html.absolute()))}")
     if failed:
         raise typer.Exit(3)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from lineproof.cli.options import ConfigOption, SetOption
+from lineproof.cli.context import CommandContext, with_context
 from lineproof.cli.output import err, progress
 from lineproof.schemas.errors import LineproofError
-from lineproof.settings import Settings, load
+from lineproof.settings import Settings
 
 if TYPE_CHECKING:
     from lineproof.serving.selection import Selection
@@ -24,10 +24,12 @@ class Target(str, Enum):
     TABLES = "tables"
 
 
+@with_context
 def replay(
+    context: CommandContext,
     to: Annotated[Target, typer.Option(help="topic: send them again. tables: rebuild all tables, in a place apart.")],
     place: Annotated[
-        str | None, typer.Argument(metavar="[TOPIC|DIR]", help="Which topic (default: topics.events), or directory.")
+        str | None, typer.Argument(metavar="TOPIC|DIR", help="Which topic (default: topics.events), or directory.")
     ] = None,
     since: Annotated[
         str | None, typer.Option(metavar="TIME", help="Kafka timestamp from then on: 2h (ago), 2026-01-31T10:00Z.")
@@ -48,8 +50,6 @@ def replay(
         float | None, typer.Option(min=0.1, metavar="RECORDS", help="To a topic: at most so many a second.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say how much and from when, and do nothing.")] = False,
-    config: ConfigOption = None,
-    set_: SetOption = None,
 ) -> None:
     """Replay the archive, all of it or a part, also after Kafka has forgotten it.
 
@@ -65,7 +65,7 @@ def replay(
     """
     from lineproof.serving.selection import Selection
 
-    settings = load(config, set_ or ())
+    settings = context.settings
     selection = Selection(since, until, job, run, dataset, tuple(offsets or ()))
     selection.check()
     if to is Target.TABLES and (place is None or rate):
@@ -86,16 +86,19 @@ def _tell(settings: Settings, selection: "Selection") -> None:
     with err.status("Looking at the archive…"), tempfile.TemporaryDirectory(dir=settings.home) as directory:
         _warn_of_what_is_not_curated(settings, selection)
         plan = make_plan(Path(directory), {}, selection, settings.tables_path, settings.home)
-        extent = Archive(settings.tables_path, settings.home).extent(plan.selected)
-    err.print(f"{extent.records:,} records, {extent.bytes:,} bytes, from {extent.begin} to {extent.end}.")
+        size = Archive(settings.tables_path, settings.home).size(plan.filter)
+    err.print(f"{size.records:,} records, {size.bytes:,} bytes, from {size.begin} to {size.end}.")
 
 
 def _to_topic(settings: Settings, selection: "Selection", topic: str, rate: float | None) -> None:
+    from lineproof.local.endpoints import client_options
+    from lineproof.topics.cluster import KafkaCluster
     from lineproof.topics.replay import replay_to_topic
 
     _warn_of_what_is_not_curated(settings, selection)
     with err.status("Looking at the archive…"):
-        replay = replay_to_topic(settings, selection, topic)
+        cluster = KafkaCluster(client_options(settings))
+        replay = replay_to_topic(settings.tables_path, settings.home, selection, cluster, topic)
     plan = replay.plan
     if replay.sent:
         err.print(
@@ -116,21 +119,23 @@ def _to_topic(settings: Settings, selection: "Selection", topic: str, rate: floa
 
 
 def _to_tables(settings: Settings, selection: "Selection", directory: Path) -> None:
-    from lineproof.local.job_runner import Stop, session_of
-    from lineproof.serving.replay_tables import plan_tables, replay_to_tables
+    from lineproof.local.job_runner import StopSignal
+    from lineproof.local.replay import replay_to_tables
+    from lineproof.local.spark_session import spark_session
+    from lineproof.serving.replay_tables import plan_tables
     from lineproof.serving.sql import Tables
 
     _warn_of_what_is_not_curated(settings, selection)
     with err.status("Looking at the archive…"):
-        plan = plan_tables(settings, selection, directory)
+        plan = plan_tables(directory, selection, settings.tables_path, settings.home)
 
     def rows(table: str) -> int:
         return next((count for name, count, *_ in Tables(str(directory)).overview()[1] if name == table), 0)
 
-    stop = Stop()
+    stop = StopSignal()
     stop.listen()
     with err.status("Starting Spark…"):
-        spark = session_of(settings)
+        spark = spark_session(settings)
     stop.listen()
     try:
         with progress() as bar:

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lineproof.cli.options import ConfigOption, OutputOption, SetOption
+from lineproof.cli.context import CommandContext, OutputOption, with_context
 from lineproof.cli.output import Format, Lines, err, print_line
-from lineproof.settings import load
 
 if TYPE_CHECKING:
-    from lineproof.topics.tail import Seen
+    from lineproof.topics.tail import DecodedRecord
 
 DEFAULT_LAST = 10
 
@@ -25,7 +24,9 @@ COLUMNS = {
 OTHER_COLUMNS = ("timestamp", "key", "headers", "record")
 
 
+@with_context
 def tail(
+    context: CommandContext,
     topic: Annotated[
         str, typer.Argument(metavar="TOPIC", help="runs, violations, quality, dead-letters, events; or a topic's name.")
     ],
@@ -35,8 +36,6 @@ def tail(
         int | None,
         typer.Option("-n", min=0, help=f"So many of the last, by default {DEFAULT_LAST}; or of the first: then end."),
     ] = None,
-    config: ConfigOption = None,
-    set_: SetOption = None,
     output: OutputOption = Format.TABLE,
 ) -> None:
     """Print records of a topic, decoded: a line for people, or with -o json one whole JSON object a line.
@@ -48,8 +47,9 @@ def tail(
     from lineproof.local.endpoints import client_options, registry_of
     from lineproof.topics import tail as library
 
-    settings = load(config, set_ or ())
-    name, registry = library.topic_named(topic, settings), registry_of(settings)
+    settings = context.settings
+    topics = {field: value for field, value in settings.topics if isinstance(value, str)}
+    name, registry = library.topic_named(topic, topics), registry_of(settings)
     last = None if from_beginning else DEFAULT_LAST if count is None else count
     records = library.tail(
         client_options(settings), name, registry.known(name) if registry else {}, last=last, follow=follow
@@ -61,7 +61,7 @@ def tail(
         return  # how one leaves what goes on for ever
 
 
-def _print(records: Iterable["Seen"], output: Format) -> bool:
+def _print(records: Iterable["DecodedRecord"], output: Format) -> bool:
     """Returns whether there were any."""
     was_any = False
     lines: dict[str, Lines] = {}

@@ -11,9 +11,10 @@ import pytest
 from lineproof.local.broker import Broker
 from lineproof.serving.sql import Tables
 from lineproof.settings import Settings
-from lineproof.topics.cluster import Kafka
-from tests.end_to_end.tools import SHORT_LIVED, lineproof, publish
+from lineproof.topics.cluster import KafkaCluster
+from tests.end_to_end.tools import lineproof, publish
 from tests.events import payload
+from tests.jvm_options import SPARK_OPTIONS
 
 
 def options(settings: Settings, **kafka: str) -> list[str]:
@@ -22,9 +23,7 @@ def options(settings: Settings, **kafka: str) -> list[str]:
         "topics.events": settings.topics.events,
         "topics.dead_letters": settings.topics.dead_letters,
         **{f"kafka.{name}": value for name, value in {**settings.kafka, **kafka}.items()},
-        "spark.driver.memory": "2g",
-        "spark.master": "local[2]",
-        **SHORT_LIVED,
+        **SPARK_OPTIONS,
     }
     return [f"--set={name}={value}" for name, value in chosen.items()]
 
@@ -72,12 +71,12 @@ def test_wrong_and_right_password(tmp_path: Path) -> None:
         f"home: {tmp_path}/home\n"
         f"kafka: {{bootstrap.servers: 127.0.0.1:{port}, security.protocol: SASL_PLAINTEXT, sasl.mechanism: PLAIN,\n"
         "  sasl.username: me, sasl.password: '${PASSWORD}'}\n"
-        f"spark: {json.dumps({'spark.driver.memory': '2g', 'spark.master': 'local[2]', **SHORT_LIVED})}\n"
+        f"spark: {json.dumps(SPARK_OPTIONS)}\n"
     )
     event = tmp_path / "event.json"
     event.write_bytes(payload())
     job = ("job", "--create-topics", "--trigger=available-now", "--config", str(config))
-    plain = Kafka({"bootstrap.servers": broker.start()})
+    plain = KafkaCluster({"bootstrap.servers": broker.start()})
     try:
         plain.create_topics(["lineage.events", "lineage.dead-letters"], 1, 1)
         wrong = lineproof(*job, PASSWORD="wrong-secret")
@@ -86,7 +85,7 @@ def test_wrong_and_right_password(tmp_path: Path) -> None:
         check = lineproof("check", "--config", str(config), PASSWORD="wrong-secret")
         assert "wrong-secret" not in check.stderr + check.stdout
 
-        sent = lineproof("emit", str(event), "--config", str(config), PASSWORD="right")
+        sent = lineproof("load", str(event), "--config", str(config), PASSWORD="right")
         assert (sent.returncode, sent.stderr.strip()) == (0, "1 events sent.")
         assert lineproof(*job, PASSWORD="right").returncode == 0
         assert Tables(f"{tmp_path}/home/tables").query("SELECT count(*) FROM runs").rows == [(1,)]

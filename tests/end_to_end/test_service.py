@@ -12,10 +12,11 @@ import psutil
 import pytest
 
 from lineproof.serving.sql import QueryError, Tables
-from tests.end_to_end.tools import SHORT_LIVED, lineproof
+from tests.end_to_end.tools import lineproof
 from tests.events import payload
+from tests.jvm_options import SPARK_OPTIONS
 
-OPTIONS = {"spark.driver.memory": "2g", "spark.master": "local[2]", "trigger": "500ms", **SHORT_LIVED}
+OPTIONS = {"trigger": "500ms", **SPARK_OPTIONS}
 SPARK = [f"--set={name}={value}" for name, value in OPTIONS.items()]
 
 
@@ -51,7 +52,7 @@ def test_detached_service_and_foreground_service(home: Path, tmp_path: Path) -> 
         up = lineproof("up", "--detach", here, *SPARK)
         assert up.returncode == 0, up.stderr
         assert "already running" in lineproof("up", here, *SPARK).stderr
-        sent = lineproof("emit", str(event), here)
+        sent = lineproof("load", str(event), here)
         assert sent.returncode == 1
         assert "events.jsonl:3: Not a JSON document" in sent.stderr
         assert "2 events sent, 1 refused" in sent.stderr
@@ -66,7 +67,7 @@ def test_detached_service_and_foreground_service(home: Path, tmp_path: Path) -> 
     assert lineproof("down", here).stderr.strip().endswith("Nothing was running.")
 
     foreground = subprocess.Popen(
-        [sys.executable, "-m", "lineproof", "up", here, *SPARK, "--set=quality_trigger=15m"],
+        [sys.executable, "-m", "lineproof", "up", here, *SPARK, "--set=quality.run_every=15m"],
         stderr=subprocess.PIPE,
         text=True,
     )
@@ -75,7 +76,7 @@ def test_detached_service_and_foreground_service(home: Path, tmp_path: Path) -> 
         while "Running; broker at" not in (line := foreground.stderr.readline()):
             assert line, "the service ended"
         other = subprocess.run(
-            [sys.executable, "-m", "lineproof", "emit", "-", here],
+            [sys.executable, "-m", "lineproof", "load", "-", here],
             input=payload(run={"runId": "01890000-0000-7000-8000-000000000002"}),
             check=True,
         )

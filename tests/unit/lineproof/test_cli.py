@@ -1,5 +1,6 @@
-"""The command line teaches itself."""
+"""Help, errors, exit codes and shared options of the command line."""
 
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,6 @@ from lineproof.producers.chain import Chain
 from tests.certificates import draft
 
 COMMANDS = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
-
-
 COMMANDS += [
     f"{group.name} {command.name or command.callback.__name__}"
     for group in app.registered_groups
@@ -19,6 +18,7 @@ COMMANDS += [
     for command in group.typer_instance.registered_commands
     if command.callback
 ]
+WITHOUT_SETTINGS = ["jars", "pipelines list"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -38,10 +38,39 @@ def test_errors_are_printed_without_a_traceback(capsys: pytest.CaptureFixture[st
     assert printed.out == ""
 
 
-def test_tracebacks_on_demand(capsys: pytest.CaptureFixture[str]) -> None:
+def test_verbose_shows_tracebacks(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["-v", "sql", "SELECT 1", "--set", "triger=1s"])
     assert "Traceback" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [command for command in COMMANDS if command not in WITHOUT_SETTINGS])
+def test_every_command_has_the_shared_options(command: str) -> None:
+    result = CliRunner().invoke(app, [*command.split(), "--help"])
+    for option in ("--config", "-c", "--set", "-s", "NAME=VALUE"):
+        assert option in result.output
+
+
+def test_shared_options_follow_the_command(tmp_path: Path) -> None:
+    file = tmp_path / "settings.yaml"
+    file.write_text("tables: nowhere\n")
+    arguments = ["catalog", "-c", str(file), "--set", f"tables={tmp_path}/first", "-s", f"tables={tmp_path}/second"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0
+    assert f"{tmp_path}/second/runs" in result.output
+    assert "nowhere" not in result.output
+    assert f"{tmp_path}/first" not in result.output
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    result = CliRunner().invoke(app, ["--version"])
+    assert (result.exit_code, result.output.strip()) == (0, f"lineproof {version('lineproof')}")
+
+
+def test_a_renamed_command_is_refused_with_its_new_name() -> None:
+    result = CliRunner().invoke(app, ["emit", "events.jsonl"])
+    assert result.exit_code == 2
+    assert "`lineproof emit` is now `lineproof load`." in " ".join(result.output.split())
 
 
 def test_usage_errors_exit_with_2() -> None:
@@ -49,11 +78,11 @@ def test_usage_errors_exit_with_2() -> None:
     assert CliRunner().invoke(app, ["nonsense"]).exit_code == 2
 
 
-def test_a_time_that_is_none_is_refused_before_anything_starts(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_time_is_refused_before_anything_starts(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exit_:
         main(["quality", "run", "--since", "yesterday"])
     assert exit_.value.code == 2
-    assert "yesterday is no time. Say how long ago" in " ".join(capsys.readouterr().err.replace("\n", " ").split())
+    assert "yesterday is not a time. Say how long ago" in " ".join(capsys.readouterr().err.replace("\n", " ").split())
 
 
 def test_certificates_verify(tmp_path: Path) -> None:
