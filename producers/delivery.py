@@ -1,7 +1,7 @@
-"""Delivery that survives crashes: a publish puts its event into the spool, and a thread carries it to the endpoint.
+"""Delivery that survives crashes: a publish appends its event to the spool, and a thread sends it to the endpoint.
 
-However a process ends, nothing is lost: at exit and on SIGTERM its deliveries are flushed, a forked child has its own,
-and what a killed process leaves behind is delivered by the next that uses the same spool.
+No event is lost, however a process ends: deliveries are flushed at exit and on SIGTERM, a forked child has its own
+delivery, and the events of a killed process are delivered by the next process that uses the same spool.
 """
 
 import atexit
@@ -14,9 +14,9 @@ import weakref
 from collections.abc import Callable
 from types import FrameType
 
-from lineproof.producers.spooling.delivery_worker import POLL_S, Counts, Courier
-from lineproof.producers.spooling.frames import Record
-from lineproof.producers.spooling.log_throttle import Complaints
+from lineproof.producers.spooling.delivery_worker import POLL_S, DeliveryCounts, DeliveryWorker
+from lineproof.producers.spooling.frames import SpooledRecord
+from lineproof.producers.spooling.log_throttle import LogThrottle
 from lineproof.producers.spooling.spool import Spool
 from lineproof.producers.transports.base import Sender, Stats
 from lineproof.schemas.envelope import Envelope
@@ -24,49 +24,49 @@ from lineproof.schemas.envelope import Envelope
 log = logging.getLogger(__name__)
 
 EXIT_TIMEOUT_S = 5.0
-"""How long a process that ends waits for its endpoint."""
+"""How long an exiting process waits for its endpoint."""
 
 on_terminate: list[Callable[[], None]] = []
-"""What to do first when SIGTERM ends the process: its last events."""
+"""Called first when SIGTERM ends the process, to publish its last events."""
 
 _STOP_GRACE_S = 1.0
 
 _live: "weakref.WeakSet[Delivery]" = weakref.WeakSet()
 _forking: "list[Delivery]" = []
-_registry = threading.RLock()  # for `_live`, and for one thread to fork at a time
+_registry = threading.RLock()  # protects `_live`, and lets one thread fork at a time
 
 
 class Delivery:
-    """A transport to any endpoint that there is a sender for. After a close it can be used again."""
+    """A transport to any endpoint that has a sender. It can be used again after a close."""
 
     def __init__(self, spool: Spool, open_sender: Callable[[], Sender]) -> None:
         self.spool = spool
         self._open_sender = open_sender
-        self._complaints = Complaints(log)
-        self._begin()
+        self._thread_log = LogThrottle(log)
+        self._reset()
         with _registry:
             _live.add(self)
         _catch_sigterm()
         spool.adopt()
         if spool.pending_bytes:
-            self._carry()
+            self._wake_worker()
 
-    def _begin(self) -> None:
-        self._counts = Counts()
-        self._courier: Courier | None = None
-        self._closed: bool | None = None  # what came of closing it
+    def _reset(self) -> None:
+        self._counts = DeliveryCounts()
+        self._worker: DeliveryWorker | None = None
+        self._closed: bool | None = None  # the result of close()
 
     def publish(self, key: bytes, envelope: Envelope) -> None:
-        """Take one event: a write to the page cache, no more."""
-        if self.spool.append(Record(key, envelope.encode())):
-            self._carry()
+        """Append one event to the spool: a write to the page cache."""
+        if self.spool.append(SpooledRecord(key, envelope.encode())):
+            self._wake_worker()
 
     def flush(self, timeout_s: float) -> bool:
-        """Wait until all is delivered, also what ended processes left; False when time ran out."""
+        """Wait until everything is delivered, orphaned events included. Returns False on timeout."""
         deadline = time.monotonic() + timeout_s
         self.spool.adopt()
         if self.spool.pending_bytes:
-            self._carry()
+            self._wake_worker()
         while self.spool.pending_bytes:
             if time.monotonic() >= deadline:
                 return False
@@ -74,13 +74,13 @@ class Delivery:
         return True
 
     def close(self, timeout_s: float) -> bool:
-        """Flush, stop the thread and release the spool; False when something is left there."""
+        """Flush, stop the thread and release the spool. Returns False if events are left in the spool."""
         if self._closed is None:
             self._closed = self._close(timeout_s)
         return self._closed
 
     def confirm(self, timeout_s: float) -> None:
-        """Ask the endpoint, by a sender of its own; raises EndpointUnavailable."""
+        """Check the endpoint with a new sender. Raises EndpointUnavailable."""
         sender = self._open_sender()
         try:
             sender.confirm(timeout_s)
@@ -89,12 +89,12 @@ class Delivery:
 
     @property
     def fallback(self) -> str:
-        """Where events wait while the endpoint is away."""
+        """Where events wait while the endpoint is unavailable."""
         return f"the spool in {self.spool.root}"
 
     @property
     def stats(self) -> Stats:
-        """What became of the events so far; in a forked child, of its own."""
+        """Counts of events so far. A forked child counts its own."""
         spool, counts = self.spool, self._counts
         return Stats(
             taken=spool.taken,
@@ -106,27 +106,27 @@ class Delivery:
             pending_bytes=spool.pending_bytes,
         )
 
-    def begin_in_child(self) -> None:
-        """Leave everything to the parent, and begin anew."""
-        self.spool.forget()
-        self._begin()
+    def reset_after_fork(self) -> None:
+        """Start empty in a forked child: the events belong to the parent."""
+        self.spool.reset_after_fork()
+        self._reset()
 
-    def _carry(self) -> None:
+    def _wake_worker(self) -> None:
         self._closed = None
-        courier = self._courier
-        if courier is None or courier.ended:
-            courier = self._new_courier()
+        worker = self._worker
+        if worker is None or worker.ended:
+            worker = self._new_worker()
         try:
-            courier.wake()
+            worker.wake()
         except RuntimeError as error:
-            self._complaints.say(f"No thread can be started: {error}. Events wait in {self.spool.root}.")
+            self._thread_log.error(f"No thread can be started: {error}. Events wait in {self.spool.root}.")
 
-    def _new_courier(self) -> Courier:
-        with self.spool.guard:
-            new = Courier(self.spool, self._open_sender, self._counts)
-            if self._courier is None or self._courier.ended:  # still, for a signal handler may have been quicker
-                self._courier = new
-            return self._courier
+    def _new_worker(self) -> DeliveryWorker:
+        with self.spool.lock:
+            new = DeliveryWorker(self.spool, self._open_sender, self._counts)
+            if self._worker is None or self._worker.ended:  # a signal handler may have been faster
+                self._worker = new
+            return self._worker
 
     def _close(self, timeout_s: float) -> bool:
         deadline = time.monotonic() + timeout_s
@@ -135,9 +135,9 @@ class Delivery:
                 "%d events could not be delivered within %.1f s. They wait in %s for the next process that uses it.",
                 *(self.spool.pending, timeout_s, self.spool.root),
             )
-        if self._courier is None or self._courier.ended:
+        if self._worker is None or self._worker.ended:
             return not self.spool.release()
-        return self._courier.stop(max(_STOP_GRACE_S, deadline - time.monotonic()))
+        return self._worker.stop(max(_STOP_GRACE_S, deadline - time.monotonic()))
 
 
 def _close_all() -> None:
@@ -149,21 +149,21 @@ def _close_all() -> None:
 
 
 def _catch_sigterm() -> None:
-    """Only where SIGTERM would end the process unheard; a service's own handler is its own affair."""
+    """Install a handler if SIGTERM has none. A service's own handler is left alone."""
     is_main = threading.current_thread() is threading.main_thread()
     if is_main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _terminate)
 
 
 def _terminate(_signal: int, _frame: FrameType | None) -> None:
-    """Send what there is, and then end as if this handler were not there."""
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # who asks twice is impatient: the spool keeps the rest
+    """Deliver pending events, then end the process as SIGTERM does by default."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a second SIGTERM ends at once; the spool keeps the rest
     try:
         _call_hooks()
         _close_all()
     finally:
         signal.raise_signal(signal.SIGTERM)
-        os._exit(128 + signal.SIGTERM)  # the first process of a container does not end by a signal it sends itself
+        os._exit(128 + signal.SIGTERM)  # PID 1 of a container ignores a signal it sends itself
 
 
 def _call_hooks() -> None:
@@ -171,27 +171,27 @@ def _call_hooks() -> None:
         try:
             hook()
         except Exception:
-            log.exception("A hook of on_terminate failed; the others go on.")
+            log.exception("A hook of on_terminate failed; the others continue")
 
 
 def _before_fork() -> None:
-    """Let nobody be in the middle of something that the child would have to clean up."""
+    """Take all locks, so that the child inherits no half-done work."""
     _registry.acquire()
     _forking.extend(_live)
     for delivery in _forking:
-        delivery.spool.guard.acquire()
+        delivery.spool.lock.acquire()
 
 
 def _after_fork_in_parent() -> None:
     for delivery in _forking:
-        delivery.spool.guard.release()
+        delivery.spool.lock.release()
     _forking.clear()
     _registry.release()
 
 
 def _after_fork_in_child() -> None:
     for delivery in _forking:
-        delivery.begin_in_child()
+        delivery.reset_after_fork()
     _forking.clear()
     _registry.release()
 

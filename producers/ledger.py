@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from lineproof.producers.facets import AccountingLedgerRunFacet
 
-Record = TypeVar("Record")
+RecordT = TypeVar("RecordT")
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Ledger:
         self.filtered += filtered
         self.errored += errored
 
-    def count(self, records: Iterable[Record]) -> Iterator[Record]:
+    def count(self, records: Iterable[RecordT]) -> Iterator[RecordT]:
         """Hand out the records, each counted as processed unless the loop's body says `filter` or `error`."""
         self.is_kept = True
         hand = _Hand()

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from lineproof.producers.delivery import Delivery
-from lineproof.producers.spooling.frames import Record
-from lineproof.producers.spooling.spool_directory import Entry
-from lineproof.producers.transports.base import EndpointUnavailable, Outcome, Verdict
+from lineproof.producers.spooling.frames import SpooledRecord
+from lineproof.producers.spooling.spool_directory import SpoolEntry
+from lineproof.producers.transports.base import DeliveryResult, DeliveryStatus, EndpointUnavailable
 from lineproof.schemas.envelope import Envelope, decode
 from tests.events import payload, sealed
 
@@ -26,7 +26,7 @@ class Endpoint:
         self._file = directory / "endpoint"
         self._file.touch()
 
-    def take(self, record: Record) -> None:
+    def take(self, record: SpooledRecord) -> None:
         line = json.dumps([record.key.decode(), number_of(record.value), record.value.hex()]) + "\n"
         with self._file.open("ab", buffering=0) as file:
             file.write(line.encode())
@@ -50,21 +50,21 @@ class Sender:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self._outcomes: list[Outcome] = []
+        self._results: list[DeliveryResult] = []
 
-    def send(self, record: Record, entry: Entry) -> bool:
-        self._outcomes.append(self.attempt(record, entry))
+    def send(self, record: SpooledRecord, entry: SpoolEntry) -> bool:
+        self._results.append(self.attempt(record, entry))
         return True
 
-    def attempt(self, record: Record, entry: Entry) -> Outcome:
+    def attempt(self, record: SpooledRecord, entry: SpoolEntry) -> DeliveryResult:
         self._endpoint.take(record)
-        return Outcome(Verdict.DELIVERED, entry)
+        return DeliveryResult(DeliveryStatus.DELIVERED, entry)
 
-    def poll(self, timeout_s: float) -> list[Outcome]:
-        if not self._outcomes:
+    def poll(self, timeout_s: float) -> list[DeliveryResult]:
+        if not self._results:
             time.sleep(timeout_s)
-        outcomes, self._outcomes = self._outcomes, []
-        return outcomes
+        results, self._results = self._results, []
+        return results
 
     def confirm(self, timeout_s: float) -> None:
         raise EndpointUnavailable("Nobody is there.", "Wait.")
@@ -78,7 +78,7 @@ class Hanging(Sender):
 
     released = threading.Event()
 
-    def attempt(self, record: Record, entry: Entry) -> Outcome:
+    def attempt(self, record: SpooledRecord, entry: SpoolEntry) -> DeliveryResult:
         self.released.wait()
         return super().attempt(record, entry)
 
@@ -86,7 +86,7 @@ class Hanging(Sender):
 class Away(Sender):
     """Has no room."""
 
-    def send(self, record: Record, entry: Entry) -> bool:
+    def send(self, record: SpooledRecord, entry: SpoolEntry) -> bool:
         return False
 
 

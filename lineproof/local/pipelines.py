@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from lineproof.connection import emitter_of
-from lineproof.producers.pipelines.runner import PIPELINES, Outcome, refuse_unknown, run_pipelines
+from lineproof.producers.pipelines.runner import PIPELINES, PipelineResult, refuse_unknown, run_pipelines
 from lineproof.settings import Settings
 
 PRODUCT = "impact-platform"
@@ -16,8 +16,8 @@ def run(
     fail_rate: float = 0.0,
     repeat: int = 1,
     seed: int = 1,
-    report: Callable[[Outcome], None] = lambda _: None,
-) -> list[Outcome]:
+    report: Callable[[PipelineResult], None] = lambda _: None,
+) -> list[PipelineResult]:
     """Run pipelines by name, or `all`; their world is kept below the home directory."""
     chosen = list(PIPELINES) if "all" in names else names
     refuse_unknown(chosen)  # before anything is waited for

@@ -1,4 +1,4 @@
-"""Stand-in for the external systems: an HTTP server on this machine that answers in pages to who has the key."""
+"""Stub of the external systems: a local HTTP server that answers in pages, to requests with the API key."""
 
 import json
 import secrets
@@ -10,64 +10,64 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from lineproof.producers.pipelines.sample import MAIL_DOMAIN, Record
+from lineproof.producers.pipelines.sample import MAIL_DOMAIN, ApiRecord
 
 KEY_HEADER = "X-Api-Key"
 PAGE_SIZE = 25
 
 
-class Trouble(Enum):
-    """What can be wrong with the second page of an answer."""
+class ApiFault(Enum):
+    """A fault in the second page of a response."""
 
     UNAVAILABLE = "the service is over capacity"
     BROKEN_PAGE = "the page ends in the middle"
-    BAD_RECORDS = "some records lack most of their members"
+    BAD_RECORDS = "some records lack most of their fields"
 
 
 class StubApis:
     """Serves the records of each resource from `start` to `stop`."""
 
-    def __init__(self, resources: Mapping[str, Sequence[Record]]) -> None:
+    def __init__(self, resources: Mapping[str, Sequence[ApiRecord]]) -> None:
         self.resources = resources
         self.key = secrets.token_urlsafe(24)
-        self.trouble: Trouble | None = None
+        self.fault: ApiFault | None = None
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
 
     def start(self) -> None:
-        """Begin to answer."""
+        """Start the server."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Answer no more."""
+        """Stop the server."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
 
     def answer(self, resource: str, page: int, key: str | None) -> tuple[HTTPStatus, bytes]:
-        """What a request gets."""
+        """The response to a request."""
         records = self.resources.get(resource)
         if key != self.key:
             return HTTPStatus.UNAUTHORIZED, b'{"error": "unknown key"}'
         if records is None:
             return HTTPStatus.NOT_FOUND, b'{"error": "no such resource"}'
-        trouble = self.trouble if page == 2 else None
-        if trouble is Trouble.UNAVAILABLE:
-            # Such services exist: they repeat the request, with the key, for whoever reads the error.
+        fault = self.fault if page == 2 else None
+        if fault is ApiFault.UNAVAILABLE:
+            # Some services repeat the request in the error, with the key in it.
             error = f"over capacity; request was {KEY_HEADER}: {key}; write to support@{MAIL_DOMAIN}"
             return HTTPStatus.SERVICE_UNAVAILABLE, json.dumps({"error": error}).encode()
-        return HTTPStatus.OK, _page(records, page, trouble)
+        return HTTPStatus.OK, _page(records, page, fault)
 
 
-def _page(records: Sequence[Record], page: int, trouble: Trouble | None) -> bytes:
+def _page(records: Sequence[ApiRecord], page: int, fault: ApiFault | None) -> bytes:
     pages = -(-len(records) // PAGE_SIZE)
     data = [dict(record) for record in records[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]]
-    if trouble is Trouble.BAD_RECORDS:
+    if fault is ApiFault.BAD_RECORDS:
         data[:2] = [dict(list(record.items())[:1]) for record in data[:2]]
     body = json.dumps({"data": data, "page": page, "pages": pages}).encode()
-    if trouble is Trouble.BROKEN_PAGE:
+    if fault is ApiFault.BROKEN_PAGE:
         return body[: body.rindex(MAIL_DOMAIN.encode()) + len(MAIL_DOMAIN)]
     return body
 
@@ -85,6 +85,6 @@ def _handler(apis: StubApis) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-            """Requests are not worth a line."""
+            """Do not log requests."""
 
     return Handler

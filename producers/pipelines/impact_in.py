@@ -15,7 +15,7 @@ from lineproof.producers.pipelines.apis import KEY_HEADER
 from lineproof.producers.pipelines.data import PSEUDONYM, Dataset
 from lineproof.producers.pipelines.platform import Platform
 from lineproof.producers.pipelines.resources import BENEVITY_HOURS, GOODERA_EVENTS, WORKDAY_EVENTS
-from lineproof.producers.pipelines.sample import Record
+from lineproof.producers.pipelines.sample import ApiRecord
 from lineproof.producers.pipelines.tables import BUDDY_EVENTS, BUDDY_SYSTEM_EVENTS
 from lineproof.producers.run import Run
 from lineproof.schemas.errors import LineproofError
@@ -36,8 +36,8 @@ class Feed:
 
     source: Dataset
     target: Dataset
-    is_wanted: Callable[[Record], bool]
-    translate: Callable[[Record], dict[str, Any]]
+    is_wanted: Callable[[ApiRecord], bool]
+    translate: Callable[[ApiRecord], dict[str, Any]]
     columns: ColumnLineage
 
 
@@ -103,7 +103,7 @@ def _sync(platform: Platform, name: str, feed: Feed) -> None:
         )
 
 
-def _fetch(platform: Platform, resource: Dataset, run: Run) -> Iterator[Record]:
+def _fetch(platform: Platform, resource: Dataset, run: Run) -> Iterator[ApiRecord]:
     with run.morphism("fetch") as step:
         page, pages = 0, 1
         while page < pages:
@@ -128,7 +128,7 @@ def _get(url: str, key: str) -> dict[str, Any]:
     return page
 
 
-def _translate(feed: Feed, records: list[Record], run: Run) -> list[dict[str, Any]]:
+def _translate(feed: Feed, records: list[ApiRecord], run: Run) -> list[dict[str, Any]]:
     """The rows of all records that are wanted; one that cannot be read is counted, and the others go on."""
     rows = []
     with run.morphism("translate") as step:
@@ -145,7 +145,7 @@ def _translate(feed: Feed, records: list[Record], run: Run) -> list[dict[str, An
     return rows
 
 
-def _benevity_row(record: Record) -> dict[str, Any]:
+def _benevity_row(record: ApiRecord) -> dict[str, Any]:
     return {
         "event_id": record["id"],
         "source": "benevity",
@@ -157,7 +157,7 @@ def _benevity_row(record: Record) -> dict[str, Any]:
     }
 
 
-def _goodera_row(record: Record) -> dict[str, Any]:
+def _goodera_row(record: ApiRecord) -> dict[str, Any]:
     return {
         "event_id": record["eventId"],
         "source": "goodera",
@@ -169,7 +169,7 @@ def _goodera_row(record: Record) -> dict[str, Any]:
     }
 
 
-def _workday_row(record: Record) -> dict[str, Any]:
+def _workday_row(record: ApiRecord) -> dict[str, Any]:
     return {
         "event_id": record["Reference_ID"],
         "company_id": record["Company_Reference"],

@@ -1,4 +1,4 @@
-"""What a lineage topic sees in real life beside well-behaved services: the demo adds it to the pipelines' events."""
+"""Unusual and broken records, as a lineage topic in production has them. The demo adds them to its events."""
 
 import json
 import uuid
@@ -10,15 +10,14 @@ from openlineage.client import event_v2 as ol
 from lineproof.producers.emitter import Emitter
 from lineproof.producers.transports.memory import MemoryTransport
 from lineproof.schemas.avro import SINGLE_OBJECT_MARKER
+from lineproof.schemas.record import Record
 
 POSTGRES = "postgres://warehouse:5432"
-
-Record = tuple[bytes | None, bytes | None]
 
 
 @dataclass(frozen=True)
 class Noise:
-    """Keys and values of records: events that are unusual, and what is no event at all."""
+    """Records: unusual events, and values that are no events."""
 
     events: list[Record]
     broken: list[Record]
@@ -26,7 +25,7 @@ class Noise:
 
 @dataclass(frozen=True)
 class Sent:
-    """How many records were put on a topic, to compare with what comes out."""
+    """Counts of the records sent to a topic, to compare with the tables."""
 
     events: int
     resent: int
@@ -34,14 +33,14 @@ class Sent:
 
     @property
     def records(self) -> int:
-        """All records on the topic."""
+        """All records sent."""
         return self.events + self.resent + self.broken
 
 
 def noise() -> Noise:
-    """New runs each time, with the same oddities."""
+    """New runs at each call, with the same faults."""
     now = datetime.now(timezone.utc)
-    return Noise(_unusual_runs(now) + _foreign_events(now), [(b"broken", value) for value in _not_events(now)])
+    return Noise(_unusual_runs(now) + _foreign_events(now), [Record(b"broken", value) for value in _not_events(now)])
 
 
 def _unusual_runs(now: datetime) -> list[Record]:
@@ -67,7 +66,7 @@ def _unusual_runs(now: datetime) -> list[Record]:
 
 
 def _foreign_events(now: datetime) -> list[Record]:
-    """As a stock OpenLineage Kafka transport writes them: plain JSON, a key of its own."""
+    """Events as the standard OpenLineage Kafka transport writes them: plain JSON, with its own key."""
     run_ids = [str(uuid.uuid4()) for _ in range(2)]
     ledger = {
         "_producer": "https://example.com/airflow",
@@ -80,11 +79,11 @@ def _foreign_events(now: datetime) -> list[Record]:
     }
     begin = now - timedelta(minutes=10)
     return [
-        (b"run:airflow/nightly", _foreign_json("START", run_ids[0], begin)),
-        (b"run:airflow/nightly", _foreign_json("COMPLETE", run_ids[0], begin + timedelta(seconds=90))),
-        (b"run:airflow/leaking", _foreign_json("START", run_ids[1], begin, job="leaking")),
-        # Says that its ledger balances, and it does not.
-        (
+        Record(b"run:airflow/nightly", _foreign_json("START", run_ids[0], begin)),
+        Record(b"run:airflow/nightly", _foreign_json("COMPLETE", run_ids[0], begin + timedelta(seconds=90))),
+        Record(b"run:airflow/leaking", _foreign_json("START", run_ids[1], begin, job="leaking")),
+        # It claims that its ledger balances, but it does not.
+        Record(
             b"run:airflow/leaking",
             _foreign_json("COMPLETE", run_ids[1], now, job="leaking", cdme_accountingLedger=ledger),
         ),

@@ -1,4 +1,4 @@
-"""Runs pipelines one after the other, and says what became of each."""
+"""Runs pipelines one after another, and returns the result of each."""
 
 import random
 import tempfile
@@ -20,22 +20,22 @@ from lineproof.schemas.sanitise import sanitise
 
 
 class UnknownPipeline(LineproofError):
-    """There is no pipeline of this name."""
+    """There is no pipeline with this name."""
 
     exit_code = 2
 
 
 @dataclass(frozen=True)
 class Pipeline:
-    """A pipeline, and what can go wrong around it."""
+    """A pipeline, and the faults that can be injected."""
 
     work: Callable[[Platform], None]
     faults: tuple[Fault, ...]
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What became of one run."""
+class PipelineResult:
+    """The result of one run."""
 
     name: str
     run_id: str
@@ -62,7 +62,7 @@ PIPELINES: dict[str, Pipeline] = {
     "pdf-export": Pipeline(reporting.pdf_export, (Fault.DAMAGED_REPORT,)),
     "scheduled-reports": Pipeline(reporting.scheduled_reports, (Fault.LOCKED_DATABASE,)),
 }
-"""In an order in which each finds what it reads."""
+"""In dependency order: each pipeline reads what earlier ones wrote."""
 
 
 def run_pipelines(
@@ -70,66 +70,66 @@ def run_pipelines(
     emitter: Emitter,
     work_directory: Path,
     *,
-    report: Callable[[Outcome], None],
+    report: Callable[[PipelineResult], None],
     repeat: int = 1,
     fail_rate: float = 0.0,
     seed: int = 0,
-) -> list[Outcome]:
-    """Run the named pipelines, in the order in which each finds what it reads; one that fails stops no other.
+) -> list[PipelineResult]:
+    """Run the named pipelines in dependency order. A failure does not stop the others.
 
-    Each run meets a fault with the probability `fail_rate`. What they read is made first, without lineage, where it
-    has never been made in the work directory.
+    Each run meets a fault with the probability `fail_rate`. Inputs that do not exist in the work directory are
+    produced first, without lineage.
     """
     refuse_unknown(names)
     chosen = [name for name in PIPELINES if name in names]
-    # With faults, the chosen ones too: where one fails, those after it find what it made before, not nothing.
+    # With faults, prepare the chosen pipelines too: if one fails, later ones find its earlier output.
     _prepare(work_directory, before=chosen, without=() if fail_rate else chosen)
     chance = random.Random(seed)  # noqa: S311
-    outcomes = []
+    results = []
     with Platform(work_directory, emitter) as platform:
         for name in chosen * repeat:
             fault = chance.choice(PIPELINES[name].faults) if chance.random() < fail_rate else None
-            outcome = _run(platform, name, fault)
-            if outcome.state == "COMPLETE":
+            result = _run(platform, name, fault)
+            if result.state == "COMPLETE":
                 _marker(work_directory, name).touch()
-            outcomes.append(outcome)
-            report(outcome)
-    return outcomes
+            results.append(result)
+            report(result)
+    return results
 
 
 def refuse_unknown(names: Sequence[str]) -> None:
-    """Say which name is no pipeline's."""
+    """Raise UnknownPipeline if a name is unknown."""
     for name in names:
         if name not in PIPELINES:
             raise UnknownPipeline(f"There is no pipeline {name!r}.", suggest(name, PIPELINES))
 
 
 def _prepare(work_directory: Path, before: Sequence[str], without: Sequence[str]) -> None:
-    """Run, without lineage, the pipelines before the last of these that have never succeeded here."""
+    """Run, without lineage, the earlier pipelines that have never succeeded in this work directory."""
     earlier = list(PIPELINES)[: max(map(list(PIPELINES).index, before), default=0)]
     missing = [name for name in earlier if name not in without and not _marker(work_directory, name).exists()]
     with tempfile.TemporaryDirectory() as directory:
-        nowhere = Emitter(CompositeTransport([]), "preparation", chain=Chain(Path(directory) / "chain.jsonl"))
-        with Platform(work_directory, nowhere) as platform:
+        silent = Emitter(CompositeTransport([]), "preparation", chain=Chain(Path(directory) / "chain.jsonl"))
+        with Platform(work_directory, silent) as platform:
             for name in missing:
                 PIPELINES[name].work(platform)
                 _marker(work_directory, name).touch()
 
 
 def _marker(work_directory: Path, name: str) -> Path:
-    """The file that says that a pipeline has succeeded here."""
+    """The file that marks a pipeline as succeeded in this work directory."""
     return work_directory / f"{name}.succeeded"
 
 
-def _run(platform: Platform, name: str, fault: Fault | None) -> Outcome:
+def _run(platform: Platform, name: str, fault: Fault | None) -> PipelineResult:
     began, error = time.monotonic(), None
     platform.runs.clear()
     try:
-        with fault.strike(platform) if fault else nullcontext():
+        with fault.inject(platform) if fault else nullcontext():
             PIPELINES[name].work(platform)
     except Exception as caught:
         if not platform.runs:
             raise
         error = sanitise("".join(traceback.format_exception_only(type(caught), caught)).strip())
     run = next(iter(platform.runs))
-    return Outcome(name, run.run_id, run.state or "FAIL", run.ledger.read, time.monotonic() - began, error)
+    return PipelineResult(name, run.run_id, run.state or "FAIL", run.ledger.read, time.monotonic() - began, error)

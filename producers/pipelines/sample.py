@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-Record = Mapping[str, Any]
+ApiRecord = Mapping[str, Any]
 
 EPOCH = "2026-H1"
 """The half year that the sample is about."""
@@ -50,10 +50,10 @@ _ACTIVITIES = ("mentoring", "homework_help", "food_bank", "tree_planting")
 class Sample:
     """What each external system would send."""
 
-    benevity: list[Record]
-    goodera: list[Record]
-    workday: list[Record]
-    feedback: list[Record]
+    benevity: list[ApiRecord]
+    goodera: list[ApiRecord]
+    workday: list[ApiRecord]
+    feedback: list[ApiRecord]
 
 
 @cache
@@ -75,7 +75,7 @@ def sample() -> Sample:
     )
 
 
-def _volunteer_hours(chance: random.Random, number: int) -> Record:
+def _volunteer_hours(chance: random.Random, number: int) -> ApiRecord:
     return {
         "id": f"BV-{number:04}",
         "company": chance.choice(COMPANIES),
@@ -87,7 +87,7 @@ def _volunteer_hours(chance: random.Random, number: int) -> Record:
     }
 
 
-def _volunteering(chance: random.Random, number: int) -> Record:
+def _volunteering(chance: random.Random, number: int) -> ApiRecord:
     return {
         "eventId": f"GD-{number:04}",
         "organisation": chance.choice(COMPANIES).upper(),
@@ -99,7 +99,7 @@ def _volunteering(chance: random.Random, number: int) -> Record:
     }
 
 
-def _worker_event(chance: random.Random, number: int) -> Record:
+def _worker_event(chance: random.Random, number: int) -> ApiRecord:
     return {
         "Reference_ID": f"WD-{number:04}",
         "Company_Reference": chance.choice(COMPANIES),
@@ -111,7 +111,7 @@ def _worker_event(chance: random.Random, number: int) -> Record:
     }
 
 
-def _feedback(chance: random.Random, number: int) -> Record:
+def _feedback(chance: random.Random, number: int) -> ApiRecord:
     answered, email = chance.choice(recorded_answers()), _email(chance)
     return {
         "id": f"FB-{number:04}",

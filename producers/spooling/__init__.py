@@ -1,1 +1,1 @@
-"""The queue between a publish and its endpoint, on disk, and the thread that empties it."""
+"""The on-disk queue between a publish and its endpoint, and the thread that delivers it."""

@@ -1,23 +1,23 @@
-"""Loud, but not deafening: the same trouble is logged at once and then now and again, with its number."""
+"""Logs a repeated error now and then, with a count, instead of every time."""
 
 import logging
 import time
 
-_SILENCE_S = 10
+_INTERVAL_S = 10
 
 
-class Complaints:
-    """Logs the first at once, and later ones at most every ten seconds with how many there were."""
+class LogThrottle:
+    """Logs the first error immediately, and later ones at most every ten seconds with their number."""
 
     def __init__(self, log: logging.Logger) -> None:
         self._log = log
-        self._unsaid = 0
-        self._silent_until = 0.0
+        self._unlogged = 0
+        self._next_log_at = 0.0
 
-    def say(self, text: str) -> None:
-        """Log a text, or only count it."""
-        self._unsaid += 1
+    def error(self, text: str) -> None:
+        """Log a text as an error, or only count it."""
+        self._unlogged += 1
         now = time.monotonic()
-        if now >= self._silent_until:
-            times, self._unsaid, self._silent_until = self._unsaid, 0, now + _SILENCE_S
-            self._log.error("%s%s", text, f" This is the last of {times} such troubles." if times > 1 else "")
+        if now >= self._next_log_at:
+            times, self._unlogged, self._next_log_at = self._unlogged, 0, now + _INTERVAL_S
+            self._log.error("%s%s", text, f" (repeated {times} times)" if times > 1 else "")

@@ -1,4 +1,4 @@
-"""How far a life of the spool is settled, in a file of fixed size that is written in place."""
+"""The acknowledged position of a spool directory, in a file of fixed size that is overwritten in place."""
 
 import os
 import struct
@@ -6,35 +6,35 @@ from contextlib import suppress
 from pathlib import Path
 from zlib import crc32
 
-from lineproof.producers.spooling.segments import Place
+from lineproof.producers.spooling.segments import SegmentPosition
 
-_PLACE = struct.Struct(">QQ")
+_POSITION = struct.Struct(">QQ")
 _CHECKSUM = struct.Struct(">I")
 
 
 class PositionFile:
-    """Holds one place. Where it cannot be read, all is sent again; where it cannot be written, some is."""
+    """Holds one position. If it cannot be read, all records are sent again; if it cannot be written, some are."""
 
     def __init__(self, directory: Path) -> None:
         self._descriptor = os.open(directory / "position", os.O_RDWR | os.O_CREAT, 0o600)
-        self.noted = self._read()
+        self.stored = self._read()
 
-    def note(self, place: Place) -> None:
-        """Write a place down."""
-        data = _PLACE.pack(*place)
+    def store(self, position: SegmentPosition) -> None:
+        """Write a position."""
+        data = _POSITION.pack(*position)
         with suppress(OSError):
             os.pwrite(self._descriptor, data + _checksum(data), 0)
-            self.noted = place
+            self.stored = position
 
     def close(self) -> None:
-        """Give the descriptor back."""
+        """Close the file."""
         os.close(self._descriptor)
 
-    def _read(self) -> Place:
-        stored = os.pread(self._descriptor, _PLACE.size + _CHECKSUM.size, 0)
-        data = stored[: _PLACE.size]
-        whole = len(data) == _PLACE.size and stored[_PLACE.size :] == _checksum(data)
-        return Place(*_PLACE.unpack(data)) if whole else Place(0, 0)
+    def _read(self) -> SegmentPosition:
+        stored = os.pread(self._descriptor, _POSITION.size + _CHECKSUM.size, 0)
+        data = stored[: _POSITION.size]
+        is_valid = len(data) == _POSITION.size and stored[_POSITION.size :] == _checksum(data)
+        return SegmentPosition(*_POSITION.unpack(data)) if is_valid else SegmentPosition(0, 0)
 
 
 def _checksum(data: bytes) -> bytes:

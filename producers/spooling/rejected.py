@@ -1,11 +1,11 @@
-"""What an endpoint will never take, put down for somebody to look at: it is not lost."""
+"""Records that an endpoint will never accept. They are kept in a file, so that they are not lost."""
 
 import base64
 import json
 from datetime import datetime, timezone
 from pathlib import Path
 
-from lineproof.producers.spooling.frames import Record
+from lineproof.producers.spooling.frames import SpooledRecord
 from lineproof.producers.spooling.segments import append_whole
 
 
@@ -15,8 +15,8 @@ class RejectedFile:
     def __init__(self, root: Path) -> None:
         self.path = root / "rejected.jsonl"
 
-    def put(self, record: Record, reason: str) -> None:
-        """Add a record. Raises OSError where that cannot be done."""
+    def append(self, record: SpooledRecord, reason: str) -> None:
+        """Append a record. Raises OSError if the file cannot be written."""
         key, value = (base64.b64encode(data).decode() for data in record)
         at = datetime.now(timezone.utc).isoformat()
         line = json.dumps({"time": at, "reason": reason, "key": key, "value": value}) + "\n"

@@ -1,7 +1,7 @@
-"""One process's part of the spool: its segments, and the position up to which they are settled.
+"""One process's directory in the spool: its segments, and the position up to which they are acknowledged.
 
-A life is held by a lock on one of its files, which the system frees when the process ends, however it ends. A life
-that nobody holds is an orphan, and whoever gets its lock delivers what is left of it.
+A process holds its directory by a lock on a file in it. The system releases the lock when the process ends, however it
+ends. A directory without a lock holder is orphaned: the process that gets its lock delivers the rest.
 """
 
 import fcntl
@@ -13,175 +13,175 @@ from pathlib import Path
 
 from openlineage.client.uuid import generate_new_uuid
 
-from lineproof.producers.spooling.frames import Record
+from lineproof.producers.spooling.frames import SpooledRecord
 from lineproof.producers.spooling.position import PositionFile
-from lineproof.producers.spooling.segments import Place, Segments
+from lineproof.producers.spooling.segments import SegmentPosition, Segments
 
-BREATH_S = 0.0001
-"""A pause that lets a waiting thread have the interpreter; a shorter one is over before that thread is awake."""
+YIELD_S = 0.0001
+"""A pause that lets a waiting thread take the interpreter. A shorter pause ends before that thread is awake."""
 
-_READS_PER_BREATH = 32
+_READS_PER_YIELD = 32
 
 
 @dataclass(eq=False)
-class Entry:
-    """A record that was read: where it lies, and whether it needs no more sending."""
+class SpoolEntry:
+    """A record that was read: its byte range, and whether it is done (delivered, rejected or lost)."""
 
-    life: "Life"
-    start: Place
-    end: Place
+    directory: "SpoolDirectory"
+    start: SegmentPosition
+    end: SegmentPosition
     done: bool = False
 
     @property
     def size(self) -> int:
-        """How many bytes it takes."""
+        """Its size in bytes."""
         return self.end.offset - self.start.offset
 
 
-class Life:
-    """A directory, held. One thread may append while another reads and settles."""
+class SpoolDirectory:
+    """A locked directory. One thread may append while another reads and acknowledges."""
 
-    def __init__(self, directory: Path, lock: int) -> None:
-        self.directory = directory
-        self.segments = Segments(directory)
-        self.finished = False  # read to the end, and nothing can follow
-        self._settled = 0
-        self._records: int | None = None
+    def __init__(self, path: Path, lock: int) -> None:
+        self.path = path
+        self.segments = Segments(path)
         self.in_flight = 0
+        self._at_end = False  # everything is read, and nothing can follow
+        self._acknowledged = 0
+        self._records: int | None = None
         self._lock = lock
-        self._file = PositionFile(directory)
-        self._position = self._read_to = max(self._file.noted, self.segments.first)
+        self._file = PositionFile(path)
+        self._position = self._read_to = max(self._file.stored, self.segments.first)
         self._reader = self.segments.read(self._read_to)
 
     @classmethod
-    def create(cls, root: Path) -> "Life":
-        """A new one to append to. Who looks for orphans may take it before we hold it: then another."""
-        life = None
-        while life is None:
-            directory = root / str(generate_new_uuid())  # whose order is that of time
-            directory.mkdir(mode=0o700, parents=True)
+    def create(cls, root: Path) -> "SpoolDirectory":
+        """Create a new directory to append to. Another process may adopt it before it is locked: then try again."""
+        created = None
+        while created is None:
+            path = root / str(generate_new_uuid())  # UUIDv7: names sort by time
+            path.mkdir(mode=0o700, parents=True)
             with suppress(FileNotFoundError):
-                life = cls._hold(directory, os.O_CREAT)
+                created = cls._locked(path, os.O_CREAT)
         try:
-            life.segments.roll()
+            created.segments.roll()
         except OSError:
-            life.remove()
+            created.remove()
             raise
-        life._records = 0
-        return life
+        created._records = 0
+        return created
 
     @classmethod
-    def adopt(cls, directory: Path) -> "Life | None":
-        """An orphan; None if its process lives, or somebody else was quicker."""
+    def adopt(cls, path: Path) -> "SpoolDirectory | None":
+        """Take over an orphaned directory. Returns None if its process lives, or another process was faster."""
         try:
-            return cls._hold(directory, 0)
-        except FileNotFoundError:  # half made or half removed; its maker begins anew if we are quicker
+            return cls._locked(path, 0)
+        except FileNotFoundError:  # half created or half removed; a process that is creating it will create another
             with suppress(OSError):
-                directory.rmdir()
+                path.rmdir()
             return None
 
     @classmethod
-    def _hold(cls, directory: Path, flags: int) -> "Life | None":
-        lock = os.open(directory / "lock", os.O_RDWR | flags, 0o600)
-        life = None
+    def _locked(cls, path: Path, flags: int) -> "SpoolDirectory | None":
+        lock = os.open(path / "lock", os.O_RDWR | flags, 0o600)
+        locked = None
         try:
             with suppress(BlockingIOError):
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                is_there = os.fstat(lock).st_nlink > 0  # or else its former holder has just removed it
-                life = cls(directory, lock) if is_there else None
-            return life
+                exists = os.fstat(lock).st_nlink > 0  # its previous owner may have just removed it
+                locked = cls(path, lock) if exists else None
+            return locked
         finally:
-            if life is None:
+            if locked is None:
                 os.close(lock)
 
     def append(self, frame: bytes) -> None:
-        """Add a record. Raises OSError when that cannot be done."""
+        """Append a record. Raises OSError if it cannot be written."""
         self.segments.append(frame)
         self._records = (self._records or 0) + 1
 
     @property
     def pending(self) -> int:
-        """How many records are not settled; those of an orphan count when its reading has begun."""
-        return max(0, (self._records or 0) - self._settled)
+        """The number of records that are not acknowledged. Those of an orphan are counted at the first read."""
+        return max(0, (self._records or 0) - self._acknowledged)
 
     @property
     def pending_bytes(self) -> int:
-        """How much is not settled."""
-        return max(0, self.segments.total - self._position.offset)
+        """The size of the records that are not acknowledged."""
+        return max(0, self.segments.total_bytes - self._position.offset)
 
     @property
-    def unread(self) -> bool:
+    def has_unread(self) -> bool:
         """Whether there may be something to read."""
-        return not self.finished if self.segments.sealed else self._read_to != self.segments.end
+        return not self._at_end if self.segments.sealed else self._read_to != self.segments.end
 
     @property
-    def exhausted(self) -> bool:
-        """Whether it has served its purpose."""
-        return self.finished and not self.in_flight
+    def is_drained(self) -> bool:
+        """Whether everything is read and acknowledged, and nothing can follow."""
+        return self._at_end and not self.in_flight
 
-    def overdue(self, mark: Place) -> bool:
-        """Whether something before a place is still not settled."""
-        return self._position < mark
+    def has_pending_before(self, position: SegmentPosition) -> bool:
+        """Whether a record before a position is not acknowledged."""
+        return self._position < position
 
-    def read(self) -> tuple[Entry, Record | None] | None:
-        """The next record; None when there is none now. A spoilt record is None beside its entry."""
+    def read(self) -> tuple[SpoolEntry, SpooledRecord | None] | None:
+        """The next record, or None if there is none for now. A corrupt record is an entry with None."""
         if self._records is None:
             self._records = self._count()
         try:
             found = next(self._reader)
         except StopIteration:
-            self.finished = True
+            self._at_end = True
             return None
         except OSError:
             self._reader = self.segments.read(self._read_to)
             raise
-        if isinstance(found, Place):
+        if isinstance(found, SegmentPosition):
             self._read_to = found
             return None
         self._read_to = found.end
         self.in_flight += 1
-        return Entry(self, found.start, found.end), found.record
+        return SpoolEntry(self, found.start, found.end), found.record
 
-    def settle(self, entry: Entry) -> None:
-        """Take note that an entry, and all before it, are never to be sent again."""
+    def acknowledge(self, entry: SpoolEntry) -> None:
+        """Mark an entry, and all before it, as never to be sent again."""
         self._position = entry.end
         self.in_flight -= 1
-        self._settled += 1
+        self._acknowledged += 1
 
     def rewind(self) -> None:
-        """Read again what is not settled."""
+        """Read everything again that is not acknowledged."""
         self._read_to = self._position
         self._reader = self.segments.read(self._position)
         self.in_flight = 0
 
-    def tidy(self) -> None:
-        """Write the position down, and remove the segments before it."""
-        if self._position != self._file.noted:
-            self._file.note(self._position)
+    def commit(self) -> None:
+        """Store the position, and remove the segments before it."""
+        if self._position != self._file.stored:
+            self._file.store(self._position)
             self.segments.remove_before(self._position.segment)
 
     def release(self) -> bool:
-        """Leave to others what is not settled; whether there is such."""
+        """Unlock the directory, so that others can adopt it. Returns whether it has pending records."""
         self.segments.seal()
-        self.tidy()
-        left = self.pending_bytes > 0 and not self.exhausted
-        if left:
+        self.commit()
+        has_pending = self.pending_bytes > 0 and not self.is_drained
+        if has_pending:
             self.close()
         else:
             self.remove()
-        return left
+        return has_pending
 
     def remove(self) -> None:
-        """Leave nothing behind. The lock goes last: what has none is nobody's."""
+        """Remove all files. The lock file goes last: a directory without it belongs to nobody."""
         with suppress(OSError):
             self.segments.remove_before(self.segments.end.segment + 1)
-            (self.directory / "position").unlink(missing_ok=True)
-            (self.directory / "lock").unlink(missing_ok=True)
-            self.directory.rmdir()
+            (self.path / "position").unlink(missing_ok=True)
+            (self.path / "lock").unlink(missing_ok=True)
+            self.path.rmdir()
         self.close()
 
     def close(self) -> None:
-        """Let go. In a forked child this leaves the parent's lock alone, which is shared but not undone by closing."""
+        """Close all files. In a forked child this keeps the parent's lock, which is shared."""
         self.segments.close()
         self._file.close()
         os.close(self._lock)
@@ -190,6 +190,6 @@ class Life:
         records = 0
         for _ in self.segments.read(self._read_to):
             records += 1
-            if records % _READS_PER_BREATH == 0:
-                time.sleep(BREATH_S)
+            if records % _READS_PER_YIELD == 0:
+                time.sleep(YIELD_S)
         return records

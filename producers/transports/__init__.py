@@ -1,1 +1,1 @@
-"""Where events go."""
+"""Transports: where events can be sent. One file each; `base.py` has the contract."""

@@ -1,23 +1,23 @@
-"""What an emitter needs of a transport, and what a transport with a spool needs of its endpoint."""
+"""The contract of a transport, and of the sender that a spooled transport delivers with."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, Protocol
 
-from lineproof.producers.spooling.frames import Record
-from lineproof.producers.spooling.spool_directory import Entry
+from lineproof.producers.spooling.frames import SpooledRecord
+from lineproof.producers.spooling.spool_directory import SpoolEntry
 from lineproof.schemas.envelope import Envelope
 from lineproof.schemas.errors import LineproofError
 
 
 class EndpointUnavailable(LineproofError):
-    """The endpoint does not answer, or has no place for events."""
+    """The endpoint does not answer, or does not accept events."""
 
 
 @dataclass(frozen=True)
 class Stats:
-    """What became of the events so far. Those that an earlier process left behind are delivered, but not taken."""
+    """Counts of events. Events that an earlier process left in the spool count as delivered, but not as taken."""
 
     taken: int = 0
     delivered: int = 0
@@ -29,31 +29,31 @@ class Stats:
 
 
 class Transport(Protocol):
-    """Where events go. `publish` never raises for reasons of delivery and never waits for the network."""
+    """A destination of events. `publish` never raises because of delivery, and never waits for the network."""
 
     def publish(self, key: bytes, envelope: Envelope) -> None:
         """Take one event."""
 
     def flush(self, timeout_s: float) -> bool:
-        """Wait until everything taken is delivered; False when time ran out."""
+        """Wait until everything taken is delivered. Returns False on timeout."""
 
     def close(self, timeout_s: float) -> bool:
-        """Flush, stop and let go; False when something is left in the spool."""
+        """Flush, stop and release all resources. Returns False if events are left in the spool."""
 
     def confirm(self, timeout_s: float) -> None:
-        """Raise EndpointUnavailable where the endpoint does not answer."""
+        """Raise EndpointUnavailable if the endpoint does not answer."""
 
     @property
     def fallback(self) -> str | None:
-        """Where events wait while the endpoint is away."""
+        """Where events wait while the endpoint is unavailable; None if they cannot wait."""
 
     @property
     def stats(self) -> Stats:
-        """What became of the events so far."""
+        """Counts of events so far."""
 
 
-class AtOnce:
-    """The part of a transport that is done with an event when `publish` returns: nothing ever waits."""
+class ImmediateTransport:
+    """Base of transports that are done with an event when `publish` returns. Nothing ever waits."""
 
     fallback: str | None = None
 
@@ -66,43 +66,43 @@ class AtOnce:
         return True
 
     def confirm(self, timeout_s: float) -> None:
-        """What is done at once says so at once."""
+        """There is no endpoint that could be unavailable."""
 
 
-class Verdict(Enum):
-    """What an endpoint makes of a record."""
+class DeliveryStatus(Enum):
+    """What happened to a record."""
 
     DELIVERED = "delivered"
     REJECTED = "rejected"
-    """It will never take this record, and takes others."""
+    """The endpoint will never accept this record, but it accepts others."""
     RETRY = "retry"
-    """It takes none now: this one and those after it are to be sent again, by a new sender."""
-    TROUBLE = "trouble"
-    """Something to be told, about no record: the sender itself goes on trying."""
+    """The endpoint accepts no records for now. This one and the ones after it are sent again, by a new sender."""
+    ENDPOINT_ERROR = "endpoint error"
+    """An error to report that is about no single record. The sender keeps trying."""
 
 
-class Outcome(NamedTuple):
-    """What became of an entry; None where the verdict is about no record."""
+class DeliveryResult(NamedTuple):
+    """What happened to an entry; `entry` is None for an ENDPOINT_ERROR."""
 
-    verdict: Verdict
-    entry: Entry | None
+    status: DeliveryStatus
+    entry: SpoolEntry | None
     reason: str = ""
 
 
 class Sender(Protocol):
-    """Delivers records to one place. Used by one thread, and thrown away after a RETRY or an exception.
+    """Delivers records to one endpoint. Used by one thread, and replaced after a RETRY or an exception.
 
-    Records of one key must arrive in the order in which they were sent.
+    Records with the same key must arrive in the order in which they were sent.
     """
 
-    def send(self, record: Record, entry: Entry) -> bool:
-        """Take a record for delivery; False when there is no room now."""
+    def send(self, record: SpooledRecord, entry: SpoolEntry) -> bool:
+        """Take a record for delivery. Returns False if there is no room for now."""
 
-    def poll(self, timeout_s: float) -> Iterable[Outcome]:
-        """The outcomes since the last call, waiting for the first of them."""
+    def poll(self, timeout_s: float) -> Iterable[DeliveryResult]:
+        """The results since the last call. Waits for the first."""
 
     def confirm(self, timeout_s: float) -> None:
-        """Raise EndpointUnavailable where the endpoint does not answer."""
+        """Raise EndpointUnavailable if the endpoint does not answer."""
 
     def close(self) -> None:
-        """Let go, waiting for nothing. What has no outcome yet is sent again by another sender."""
+        """Release all resources without waiting. Records without a result are sent again by the next sender."""

@@ -1,4 +1,4 @@
-"""Events to several places at once, each on its own: what one has not got yet keeps no other waiting."""
+"""Events to several transports. A slow or failing transport does not delay the others."""
 
 import logging
 import time
@@ -11,44 +11,44 @@ log = logging.getLogger(__name__)
 
 
 class CompositeTransport:
-    """Hands every event to each of its transports; its counters are their sums. Without any, lineage is off."""
+    """Publishes every event to each of its transports; its counts are their sums. Without any, lineage is off."""
 
     def __init__(self, transports: Sequence[Transport]) -> None:
         self._transports = transports
 
     def publish(self, key: bytes, envelope: Envelope) -> None:
-        """Hand on one event, whatever becomes of it elsewhere."""
+        """Publish one event everywhere, even if a transport fails."""
         for transport in self._transports:
             try:
                 transport.publish(key, envelope)
             except Exception:
-                log.exception("A transport failed; the others go on")
+                log.exception("A transport failed; the others continue")
 
     def flush(self, timeout_s: float) -> bool:
-        """Wait for all, within one deadline."""
+        """Flush all, within one deadline."""
         deadline = time.monotonic() + timeout_s
-        flushed = [one.flush(max(0.0, deadline - time.monotonic())) for one in self._transports]
+        flushed = [transport.flush(max(0.0, deadline - time.monotonic())) for transport in self._transports]
         return all(flushed)
 
     def close(self, timeout_s: float) -> bool:
         """Close all, within one deadline."""
         deadline = time.monotonic() + timeout_s
-        closed = [one.close(max(0.0, deadline - time.monotonic())) for one in self._transports]
+        closed = [transport.close(max(0.0, deadline - time.monotonic())) for transport in self._transports]
         return all(closed)
 
     def confirm(self, timeout_s: float) -> None:
-        """Refuse as soon as one of them does."""
+        """Raise if one of the endpoints does not answer."""
         for transport in self._transports:
             transport.confirm(timeout_s)
 
     @property
     def fallback(self) -> str | None:
-        """Named only where each has one."""
-        named = [transport.fallback for transport in self._transports]
-        return ", ".join(filter(None, named)) if named and all(named) else None
+        """The fallbacks of all, or None if one has none."""
+        fallbacks = [transport.fallback for transport in self._transports]
+        return ", ".join(filter(None, fallbacks)) if fallbacks and all(fallbacks) else None
 
     @property
     def stats(self) -> Stats:
-        """The sums of all."""
+        """The sums of all counts."""
         parts = [transport.stats for transport in self._transports]
         return Stats(**{name: sum(getattr(part, name) for part in parts) for name in Stats.__dataclass_fields__})

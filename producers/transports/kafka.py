@@ -1,4 +1,4 @@
-"""Events to a Kafka topic."""
+"""Events to a Kafka topic, by librdkafka."""
 
 import re
 from collections.abc import Mapping
@@ -9,10 +9,10 @@ from typing import Any
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from lineproof.producers.delivery import Delivery
-from lineproof.producers.spooling.frames import Record
+from lineproof.producers.spooling.frames import SpooledRecord
 from lineproof.producers.spooling.spool import Spool
-from lineproof.producers.spooling.spool_directory import Entry
-from lineproof.producers.transports.base import EndpointUnavailable, Outcome, Verdict
+from lineproof.producers.spooling.spool_directory import SpoolEntry
+from lineproof.producers.transports.base import DeliveryResult, DeliveryStatus, EndpointUnavailable
 from lineproof.schemas.avro import newest
 from lineproof.schemas.envelope import MAX_RECORD_BYTES, WRITER_SCHEMAS
 from lineproof.schemas.errors import LineproofError
@@ -24,14 +24,14 @@ DEFAULTS: dict[str, Any] = {
     "linger.ms": 20,
     "batch.size": 1_000_000,
     "message.max.bytes": MAX_RECORD_BYTES,
-    # librdkafka keeps trying for ever what it has, and has little: the rest waits in the spool.
+    # librdkafka retries forever, but queues little: the rest waits in the spool.
     "message.timeout.ms": 0,
     "queue.buffering.max.messages": 1_000,
     "queue.buffering.max.kbytes": 64 * 1024,
-    # A broker that comes back, and a topic that does not exist, are noticed within seconds.
+    # Notice within seconds that a broker is back, or that a topic does not exist.
     "reconnect.backoff.max.ms": 2_000,
     "topic.metadata.propagation.max.ms": 5_000,
-    # Connections that are closed because nobody uses them are no trouble.
+    # Closed idle connections are not an error.
     "log.connection.close": False,
     "log_level": 0,
 }
@@ -39,7 +39,7 @@ DEFAULTS: dict[str, Any] = {
 MAX_SPOOL_BYTES = 2**30
 _BATCH_COUNT = "batch.num.messages"
 
-_NEVER = frozenset(
+_REJECTED_CODES = frozenset(
     {
         KafkaError.MSG_SIZE_TOO_LARGE,
         KafkaError.INVALID_MSG_SIZE,
@@ -48,35 +48,35 @@ _NEVER = frozenset(
         KafkaError.UNSUPPORTED_FOR_MESSAGE_FORMAT,
     }
 )
-"""Errors that are about one record and stay whatever is done; all others pass, once somebody sees to them."""
+"""Errors of a single record that a retry does not fix. All other errors are retried."""
 
 
 class InvalidKafkaOptions(LineproofError):
-    """A topic or options with which no event could ever be sent."""
+    """A topic or options with which no event can be sent."""
 
 
 class KafkaSender:
     """Idempotent, compressed, batched delivery to one topic.
 
-    A topic may refuse a batch for its size though it takes the records: then all later senders that share the options
-    send one by one.
+    A topic may refuse a batch because of its size, although it accepts each record. Then all later senders that share
+    the options send records one by one.
     """
 
     def __init__(self, options: dict[str, Any], topic: str, registry: Registry | None = None) -> None:
         self._options = options
         self._topic = topic
         self._registry = registry
-        self._outcomes: list[Outcome] = []
+        self._results: list[DeliveryResult] = []
         try:
             self._producer = Producer({**options, "error_cb": self._on_error})
         except KafkaException as error:
             raise InvalidKafkaOptions(
-                f"The Kafka options are not valid: {error.args[0].str()}.", "Correct them under `kafka`."
+                f"The Kafka options are not valid: {error.args[0].str()}.", "Correct the options under `kafka`."
             ) from error
-        self._batches = int(options.get(_BATCH_COUNT, 0)) != 1
+        self._is_batching = int(options.get(_BATCH_COUNT, 0)) != 1
 
-    def send(self, record: Record, entry: Entry) -> bool:
-        """Take a record for delivery; False when the local queue is full. Raises where the registry does not answer."""
+    def send(self, record: SpooledRecord, entry: SpoolEntry) -> bool:
+        """Take a record for delivery. Returns False if the local queue is full. Raises if the registry is down."""
         value = self._framed(record.value)
         try:
             self._producer.produce(self._topic, value, record.key, on_delivery=partial(self._on_delivery, entry))
@@ -86,20 +86,20 @@ class KafkaSender:
             self._on_delivery(entry, error.args[0], None)
         return True
 
-    def poll(self, timeout_s: float) -> list[Outcome]:
-        """The outcomes since the last call."""
+    def poll(self, timeout_s: float) -> list[DeliveryResult]:
+        """The results since the last call."""
         self._producer.poll(timeout_s)
-        outcomes, self._outcomes = self._outcomes, []
-        return outcomes
+        results, self._results = self._results, []
+        return results
 
     def confirm(self, timeout_s: float) -> None:
-        """Look the topic up."""
+        """Look up the topic, and the schema in the registry if there is one."""
         try:
             topic = self._producer.list_topics(self._topic, timeout_s).topics[self._topic]
         except KafkaException as error:
             raise EndpointUnavailable(
                 f"The Kafka brokers do not answer: {error.args[0].str()}.",
-                "Check that they run, and the `kafka` options.",
+                "Check that the brokers run, and the `kafka` options.",
             ) from error
         if topic.error is not None:
             raise EndpointUnavailable(
@@ -112,14 +112,14 @@ class KafkaSender:
                 raise EndpointUnavailable(error.what, error.remedy) from error
 
     def close(self) -> None:
-        """Drop what is under way."""
+        """Drop the records in flight."""
         self._producer.purge()
         del self._producer
 
     def _framed(self, value: bytes) -> bytes:
-        """With the registry's id in the place of the fingerprint, which is what a record has in the spool.
+        """The value with the registry's schema id instead of the fingerprint that a spooled record has.
 
-        Only here is the registry asked: a publish must not wait for it.
+        The registry is asked here, in the worker thread: a publish must not wait for it.
         """
         if self._registry is None:
             return value
@@ -128,23 +128,23 @@ class KafkaSender:
                 return schema.header(self._registry.id_of(self._topic, schema)) + value[len(header) :]
         return value
 
-    def _on_delivery(self, entry: Entry, error: KafkaError | None, _message: Message | None) -> None:
+    def _on_delivery(self, entry: SpoolEntry, error: KafkaError | None, _message: Message | None) -> None:
         if error is None:
-            self._outcomes.append(Outcome(Verdict.DELIVERED, entry))
+            self._results.append(DeliveryResult(DeliveryStatus.DELIVERED, entry))
         else:
-            self._outcomes.append(Outcome(self._verdict(error, entry), entry, error.str()))
+            self._results.append(DeliveryResult(self._status(error, entry), entry, error.str()))
 
-    def _verdict(self, error: KafkaError, entry: Entry) -> Verdict:
-        if error.code() not in _NEVER:
-            return Verdict.RETRY
-        was_alone = not self._batches or entry.size >= int(self._options["batch.size"])
+    def _status(self, error: KafkaError, entry: SpoolEntry) -> DeliveryStatus:
+        if error.code() not in _REJECTED_CODES:
+            return DeliveryStatus.RETRY
+        was_alone = not self._is_batching or entry.size >= int(self._options["batch.size"])
         if error.code() == KafkaError.MSG_SIZE_TOO_LARGE and not was_alone:
             self._options[_BATCH_COUNT] = 1
-            return Verdict.RETRY
-        return Verdict.REJECTED
+            return DeliveryStatus.RETRY
+        return DeliveryStatus.REJECTED
 
     def _on_error(self, error: KafkaError) -> None:
-        self._outcomes.append(Outcome(Verdict.TROUBLE, None, error.str()))
+        self._results.append(DeliveryResult(DeliveryStatus.ENDPOINT_ERROR, None, error.str()))
 
 
 def kafka_transport(
@@ -154,16 +154,16 @@ def kafka_transport(
     max_spool_bytes: int = MAX_SPOOL_BYTES,
     registry: Registry | None = None,
 ) -> Delivery:
-    """Delivery to a topic; `spool` is the directory where events wait, those of each topic in one of its own.
+    """Deliver to a topic. Events wait in a subdirectory of `spool` with the topic's name.
 
-    With a schema registry, events have Confluent's framing.
+    With a schema registry, events use Confluent's framing.
     """
     if not re.fullmatch(r"[\w.-]{1,249}", topic, re.ASCII) or topic in {".", ".."}:
         raise InvalidKafkaOptions(
-            f"{topic!r} cannot be a topic's name.", "Use up to 249 letters, digits, dots, dashes and underscores."
+            f"{topic!r} is not a valid topic name.", "Use up to 249 letters, digits, dots, dashes and underscores."
         )
     if not options.get("bootstrap.servers"):
-        raise InvalidKafkaOptions("The Kafka options name no broker.", "Set `bootstrap.servers` among them.")
+        raise InvalidKafkaOptions("The Kafka options name no broker.", "Set `bootstrap.servers` under `kafka`.")
     open_sender = partial(KafkaSender, {**DEFAULTS, **options}, topic, registry)
-    open_sender().close()  # so that options which are not valid are refused here and now
+    open_sender().close()  # raises now if the options are not valid
     return Delivery(Spool(spool / topic, max_spool_bytes), open_sender)

@@ -1,4 +1,4 @@
-"""Events as JSON lines: on the console, or in a file that `lineproof emit` can publish later."""
+"""Events as JSON lines: on the console, or in a file that `lineproof load` can publish later."""
 
 import logging
 import os
@@ -6,14 +6,14 @@ import sys
 from abc import abstractmethod
 from pathlib import Path
 
-from lineproof.producers.transports.base import AtOnce, EndpointUnavailable, Stats
+from lineproof.producers.transports.base import EndpointUnavailable, ImmediateTransport, Stats
 from lineproof.schemas.envelope import Envelope
 
 log = logging.getLogger(__name__)
 
 
-class _LinesTransport(AtOnce):
-    """Writes each event at once, so that nothing ever waits."""
+class _LinesTransport(ImmediateTransport):
+    """Writes each event as one line."""
 
     def __init__(self) -> None:
         self._taken = self._delivered = self._lost = 0
@@ -30,7 +30,7 @@ class _LinesTransport(AtOnce):
 
     @property
     def stats(self) -> Stats:
-        """What became of the events so far."""
+        """Counts of events so far."""
         return Stats(taken=self._taken, delivered=self._delivered, lost=self._lost)
 
     @abstractmethod
@@ -38,7 +38,7 @@ class _LinesTransport(AtOnce):
 
 
 class ConsoleTransport(_LinesTransport):
-    """Events on stdout."""
+    """Writes events to stdout."""
 
     def _write(self, line: bytes) -> None:
         sys.stdout.write(line.decode())
@@ -46,19 +46,20 @@ class ConsoleTransport(_LinesTransport):
 
 
 class FileTransport(_LinesTransport):
-    """Events at the end of a file, each in one write, so that processes can share it."""
+    """Appends events to a file, each in one write, so that processes can share it."""
 
     def __init__(self, file: Path) -> None:
         super().__init__()
         self._file = file
 
     def confirm(self, timeout_s: float) -> None:  # noqa: ARG002
-        """Refuse a file that cannot be written."""
+        """Raise if the file cannot be written."""
         try:
             self._write(b"")
         except OSError as error:
             raise EndpointUnavailable(
-                f"Events cannot be written to {self._file}: {error.strerror}.", "Set lineage.file to a file that can."
+                f"Events cannot be written to {self._file}: {error.strerror}.",
+                "Set emitter.file to a file that can be written.",
             ) from error
 
     def _write(self, line: bytes) -> None:

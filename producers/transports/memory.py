@@ -1,11 +1,12 @@
-"""Events kept instead of sent: for a service's own tests of its lineage."""
+"""Events kept in memory instead of sent, for a service's tests of its own lineage."""
 
-from lineproof.producers.transports.base import AtOnce, Stats
+from lineproof.producers.transports.base import ImmediateTransport, Stats
 from lineproof.schemas.envelope import Envelope
+from lineproof.schemas.record import Record
 
 
-class MemoryTransport(AtOnce):
-    """Everything that was published, in order."""
+class MemoryTransport(ImmediateTransport):
+    """Keeps every published event, in order."""
 
     def __init__(self) -> None:
         self.keys: list[bytes] = []
@@ -17,11 +18,11 @@ class MemoryTransport(AtOnce):
         self.envelopes.append(envelope)
 
     @property
-    def records(self) -> list[tuple[bytes, bytes]]:
-        """Keys and values as Kafka would have got them."""
-        return [(key, envelope.encode()) for key, envelope in zip(self.keys, self.envelopes, strict=True)]
+    def records(self) -> list[Record]:
+        """The events as Kafka records."""
+        return [Record(key, envelope.encode()) for key, envelope in zip(self.keys, self.envelopes, strict=True)]
 
     @property
     def stats(self) -> Stats:
-        """What was kept."""
+        """Counts of events so far."""
         return Stats(taken=len(self.keys), delivered=len(self.keys))

@@ -1,4 +1,4 @@
-"""lineproof as a transport of the stock OpenLineage client: Airflow, dbt-ol and others publish here by configuration.
+"""lineproof as a transport of the standard OpenLineage client: Airflow, dbt-ol and others use it by configuration.
 
 ```yaml
 transport:
@@ -7,7 +7,7 @@ transport:
   spool: /var/spool/lineproof
   config:
     bootstrap.servers: broker-1:9092
-  schema_registry:  # if there is one
+  schema_registry:  # optional
     url: https://registry:8081
 ```
 """
@@ -31,14 +31,14 @@ log = logging.getLogger(__name__)
 
 
 class IncompleteConfig(LineproofError):
-    """The client's configuration lacks something."""
+    """The client's configuration has a missing or unknown option."""
 
 
 @attr.define
 class LineproofConfig(Config):
-    """What stands under `transport` in the client's configuration; `config` and `topic` as its own Kafka transport has.
+    """The options under `transport` in the client's configuration; `config` and `topic` as in its own Kafka transport.
 
-    `spool` is the directory where events wait while the broker is away.
+    `spool` is the directory where events wait while the broker is unavailable.
     """
 
     config: dict[str, str]
@@ -48,24 +48,25 @@ class LineproofConfig(Config):
 
     @classmethod
     def from_dict(cls, params: dict[str, Any]) -> "LineproofConfig":
-        """From the client's configuration; says what is missing or unknown."""
+        """Check the client's configuration: raises IncompleteConfig for a missing or unknown option."""
         known = {field.name for field in attr.fields(cls)}
         given = {name: value for name, value in params.items() if name != "type"}
         if "bootstrap.servers" not in (given.get("config") or {}):
             raise IncompleteConfig("transport.config.bootstrap.servers is not set.", "Name the Kafka brokers there.")
         if not given.get("spool"):
             raise IncompleteConfig(
-                "transport.spool is not set.", "Name a directory where events may wait while the broker is away."
+                "transport.spool is not set.",
+                "Name a directory where events can wait for the broker.",
             )
         if unknown := given.keys() - known:
             raise IncompleteConfig(
-                f"transport.{sorted(unknown)[0]} is unknown.", f"There are {', '.join(sorted(known))}."
+                f"transport.{sorted(unknown)[0]} is unknown.", f"Use one of {', '.join(sorted(known))}."
             )
         return cls(**{**given, "config": {name: str(value) for name, value in given["config"].items()}})
 
 
 class LineproofTransport(Transport):
-    """Sends the client's events in lineproof's envelope, through the spool: no call waits for the broker."""
+    """Sends the client's events in lineproof's envelope, through the spool. No call waits for the broker."""
 
     kind = "lineproof"
     config_class = LineproofConfig
@@ -76,10 +77,10 @@ class LineproofTransport(Transport):
         self._sink = EventSink(transport, FacetRegistry.standard())
 
     def emit(self, event: Event) -> None:
-        """Publish one event as the client serialises it; one that is no OpenLineage is logged and counted."""
+        """Publish one event as the client serialises it. An invalid event is logged and counted."""
         with self._sink.guard():
             self._sink.publish_json(Serde.to_json(event).encode())
 
     def close(self, timeout: float = -1) -> bool:
-        """Flush and stop. What the broker does not take in time stays in the spool."""
+        """Flush and stop. Events that are not delivered in time stay in the spool."""
         return self._sink.close(timeout if timeout >= 0 else 30)

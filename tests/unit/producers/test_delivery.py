@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from lineproof.producers.spooling import delivery_worker as courier
-from lineproof.producers.spooling.frames import Record
-from lineproof.producers.spooling.spool_directory import Entry
-from lineproof.producers.transports.base import EndpointUnavailable, Outcome, Verdict
+from lineproof.producers.spooling import delivery_worker
+from lineproof.producers.spooling.frames import SpooledRecord
+from lineproof.producers.spooling.spool_directory import SpoolEntry
+from lineproof.producers.transports.base import DeliveryResult, DeliveryStatus, EndpointUnavailable
 from lineproof.producers.transports.kafka import InvalidKafkaOptions, kafka_transport
 from lineproof.schemas.envelope import decode
 from tests.delivery import (
@@ -58,15 +58,15 @@ def test_what_an_endpoint_refuses_for_now_is_sent_again_in_order(deliver: Delive
     sent: Counter[int] = Counter()
 
     class Moody(Sender):
-        def attempt(self, record: Record, entry: Entry) -> Outcome:
+        def attempt(self, record: SpooledRecord, entry: SpoolEntry) -> DeliveryResult:
             number = number_of(record.value)
             sent[number] += 1
             if number % 50 == 20 and sent[number] < 3:
-                return Outcome(Verdict.RETRY, entry, "not in the mood")
+                return DeliveryResult(DeliveryStatus.RETRY, entry, "not in the mood")
             return super().attempt(record, entry)
 
-        def send(self, record: Record, entry: Entry) -> bool:
-            return not self._outcomes and super().send(record, entry)
+        def send(self, record: SpooledRecord, entry: SpoolEntry) -> bool:
+            return not self._results and super().send(record, entry)
 
     delivery = deliver(Moody)
     expected = publish(delivery, 120)
@@ -80,9 +80,9 @@ def test_what_was_delivered_behind_a_failure_is_not_sent_again(deliver: Deliver,
     refusals = iter(range(3))
 
     class Unfair(Sender):
-        def attempt(self, record: Record, entry: Entry) -> Outcome:
+        def attempt(self, record: SpooledRecord, entry: SpoolEntry) -> DeliveryResult:
             if record.key == b"unlucky" and next(refusals, None) is not None:
-                return Outcome(Verdict.RETRY, entry)
+                return DeliveryResult(DeliveryStatus.RETRY, entry)
             return super().attempt(record, entry)
 
     delivery = deliver(Unfair)
@@ -94,9 +94,9 @@ def test_what_was_delivered_behind_a_failure_is_not_sent_again(deliver: Deliver,
 
 def test_acknowledgements_may_come_in_any_order(deliver: Deliver, endpoint: Endpoint, tmp_path: Path) -> None:
     class Backwards(Sender):
-        def poll(self, timeout_s: float) -> list[Outcome]:
+        def poll(self, timeout_s: float) -> list[DeliveryResult]:
             late = super().poll(timeout_s)
-            self._outcomes = [*late[:1], *self._outcomes] if len(late) > 1 else []
+            self._results = [*late[:1], *self._results] if len(late) > 1 else []
             return late[:0:-1] if len(late) > 1 else late
 
     delivery = deliver(Backwards)
@@ -132,9 +132,9 @@ def test_what_can_never_be_delivered_is_put_down(
     deliver: Deliver, endpoint: Endpoint, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Picky(Sender):
-        def attempt(self, record: Record, entry: Entry) -> Outcome:
+        def attempt(self, record: SpooledRecord, entry: SpoolEntry) -> DeliveryResult:
             if number_of(record.value) == 3:
-                return Outcome(Verdict.REJECTED, entry, "Too large")
+                return DeliveryResult(DeliveryStatus.REJECTED, entry, "Too large")
             return super().attempt(record, entry)
 
     delivery = deliver(Picky)
@@ -153,8 +153,8 @@ def test_troubles_of_the_endpoint_are_counted_and_told(
     deliver: Deliver, endpoint: Endpoint, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Grumbling(Sender):
-        def poll(self, timeout_s: float) -> list[Outcome]:
-            return [*super().poll(timeout_s), Outcome(Verdict.TROUBLE, None, "the line is bad")]
+        def poll(self, timeout_s: float) -> list[DeliveryResult]:
+            return [*super().poll(timeout_s), DeliveryResult(DeliveryStatus.ENDPOINT_ERROR, None, "the line is bad")]
 
     delivery = deliver(Grumbling)
     expected = publish(delivery, 1)
@@ -200,7 +200,7 @@ def test_a_delivery_that_was_closed_can_be_used_again(deliver: Deliver, endpoint
 def test_orphans_are_adopted_while_a_delivery_runs(
     deliver: Deliver, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(courier, "_ADOPT_EVERY_S", 0.1)
+    monkeypatch.setattr(delivery_worker, "_ADOPT_EVERY_S", 0.1)
     running = deliver()
     expected = publish(running, 1, b"mine")
     assert running.flush(PATIENCE_S)
@@ -224,8 +224,8 @@ def test_the_endpoint_is_confirmed_by_a_sender(deliver: Deliver, tmp_path: Path)
         ({}, "events", "name no broker"),
         ({"bootstrap.servers": "localhost:1", "no.such.option": "1"}, "events", 'No such configuration property: "no'),
         ({"bootstrap.servers": "localhost:1", "acks": "many"}, "events", "options are not valid"),
-        ({"bootstrap.servers": "localhost:1"}, "..", "cannot be a topic's name"),
-        ({"bootstrap.servers": "localhost:1"}, "a/b", "cannot be a topic's name"),
+        ({"bootstrap.servers": "localhost:1"}, "..", "is not a valid topic name"),
+        ({"bootstrap.servers": "localhost:1"}, "a/b", "is not a valid topic name"),
     ],
 )
 def test_a_kafka_transport_that_could_never_work_is_refused_at_once(

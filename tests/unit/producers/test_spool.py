@@ -15,11 +15,11 @@ from types import SimpleNamespace
 import pytest
 
 from lineproof.producers.spooling import log_throttle, segments, spool
-from lineproof.producers.spooling.frames import Record, framed
+from lineproof.producers.spooling.frames import SpooledRecord, encode_frame
 from lineproof.producers.spooling.spool import Spool, SpoolUnusable
 
 PLENTY = 2**30
-RECORDS = [Record(b"key %d" % number, bytes(range(60)) * (number + 1)) for number in range(3)]
+RECORDS = [SpooledRecord(b"key %d" % number, bytes(range(60)) * (number + 1)) for number in range(3)]
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spool, "SEGMENT_BYTES", 1000)
 
 
-def filled(root: Path, records: list[Record]) -> Spool:
+def filled(root: Path, records: list[SpooledRecord]) -> Spool:
     new = Spool(root, PLENTY)
     for record in records:
         assert new.append(record)
@@ -41,7 +41,7 @@ def filled(root: Path, records: list[Record]) -> Spool:
 
 def die(dead: Spool) -> None:
     """What the system does when a process ends: it closes its descriptors."""
-    dead.forget()
+    dead.reset_after_fork()
 
 
 def heir(root: Path) -> Spool:
@@ -50,12 +50,12 @@ def heir(root: Path) -> Spool:
     return new
 
 
-def rest(of: Spool, *, settle: bool = True) -> Iterator[Record]:
+def rest(of: Spool, *, settle: bool = True) -> Iterator[SpooledRecord]:
     """What is left to read."""
     while found := of.read():
         entry, record = found
         if settle:
-            entry.life.settle(entry)
+            entry.directory.acknowledge(entry)
         if record:
             yield record
 
@@ -74,13 +74,13 @@ def files(root: Path) -> list[str]:
 
 @pytest.mark.usefixtures("small_segments")
 def test_records_come_back_in_their_order_and_then_leave_nothing_behind(root: Path) -> None:
-    records = [Record(b"%d" % number, b"x" * number) for number in range(200)]
+    records = [SpooledRecord(b"%d" % number, b"x" * number) for number in range(200)]
     full = filled(root, records)
     assert len(files(root)) > 20
     assert full.pending == 200
-    assert full.pending_bytes == sum(len(framed(record)) for record in records)
+    assert full.pending_bytes == sum(len(encode_frame(record)) for record in records)
     assert list(rest(full)) == records
-    full.tidy()
+    full.commit()
     assert files(root)[1:] == ["lock", "position"], "the segments that are settled are gone"
     assert (full.pending, full.pending_bytes) == (0, 0)
     assert not full.release()
@@ -90,52 +90,52 @@ def test_records_come_back_in_their_order_and_then_leave_nothing_behind(root: Pa
 def test_what_is_appended_while_somebody_reads_is_read(root: Path) -> None:
     one = filled(root, RECORDS[:1])
     assert list(rest(one)) == RECORDS[:1]
-    assert not one.unread
+    assert not one.has_unread
     one.append(RECORDS[1])
-    assert one.unread
+    assert one.has_unread
     assert list(rest(one)) == RECORDS[1:2]
 
 
 def test_a_torn_record_is_cut_off_wherever_it_is_torn(root: Path) -> None:
-    whole = b"".join(framed(record) for record in RECORDS)
-    last = len(framed(RECORDS[2]))
+    whole = b"".join(encode_frame(record) for record in RECORDS)
+    last = len(encode_frame(RECORDS[2]))
     for cut in range(1, last + 1):
         orphan(root, whole[:-cut])
         new = heir(root)
         assert list(rest(new)) == RECORDS[:2], cut
         assert new.lost == 0, "its publish never returned"
-        new.tidy()
+        new.commit()
         assert list(root.iterdir()) == []
 
 
 def test_a_spoilt_record_is_passed_over_whichever_byte_is_spoilt(root: Path, caplog: pytest.LogCaptureFixture) -> None:
-    first, second, third = map(framed, RECORDS)
+    first, second, third = map(encode_frame, RECORDS)
     for place in range(len(second)):
         orphan(root, first + second[:place] + bytes([second[place] ^ 0xFF]) + second[place + 1 :] + third)
         new = heir(root)
         assert list(rest(new)) == [RECORDS[0], RECORDS[2]], place
         assert new.lost == 1
-        new.tidy()
+        new.commit()
         assert list(root.iterdir()) == []
-    assert "is spoilt; its event is lost" in caplog.text
+    assert "is corrupt; its event is lost" in caplog.text
 
 
 def test_a_tail_that_the_disk_never_got_is_a_loss(root: Path) -> None:
-    orphan(root, framed(RECORDS[0]) + b"\0" * 500)
+    orphan(root, encode_frame(RECORDS[0]) + b"\0" * 500)
     new = heir(root)
     assert list(rest(new)) == RECORDS[:1]
     assert new.lost == 1
 
 
-def test_only_what_is_not_settled_is_read_again(root: Path) -> None:
+def test_only_what_is_not_settled_is_reread(root: Path) -> None:
     former = filled(root, RECORDS)
     reader = rest(former)
     assert next(reader) == RECORDS[0]
-    former.tidy()
+    former.commit()
     die(former)
     new = heir(root)
     assert list(rest(new)) == RECORDS[1:]
-    new.tidy()
+    new.commit()
     assert list(root.iterdir()) == []
 
 
@@ -143,7 +143,7 @@ def test_only_what_is_not_settled_is_read_again(root: Path) -> None:
 def test_without_its_position_a_life_is_read_from_its_beginning(root: Path, content: bytes) -> None:
     former = filled(root, RECORDS)
     list(rest(former))
-    former.tidy()
+    former.commit()
     die(former)
     (position,) = root.rglob("position")
     position.write_bytes(content)
@@ -152,7 +152,7 @@ def test_without_its_position_a_life_is_read_from_its_beginning(root: Path, cont
 
 @pytest.mark.usefixtures("small_segments")
 def test_a_position_in_a_segment_that_is_gone_counts_as_far_as_it_goes(root: Path) -> None:
-    records = [Record(b"%d" % number, b"x" * 400) for number in range(12)]
+    records = [SpooledRecord(b"%d" % number, b"x" * 400) for number in range(12)]
     former = filled(root, records)
     die(former)
     for name in ("00000001.segment", "00000003.segment"):
@@ -162,33 +162,33 @@ def test_a_position_in_a_segment_that_is_gone_counts_as_far_as_it_goes(root: Pat
 
 def test_a_full_spool_takes_no_more_until_there_is_room(root: Path, caplog: pytest.LogCaptureFixture) -> None:
     tight = Spool(root, 1000)
-    large = Record(b"key", b"x" * 500)
+    large = SpooledRecord(b"key", b"x" * 500)
     assert [tight.append(large) for _ in range(4)] == [True, False, False, False]
     assert (tight.taken, tight.lost) == (1, 3)
     assert len(caplog.records) == 1
-    assert "holds as much as it may, 1000 bytes" in caplog.text
+    assert "has reached its limit of 1000 bytes" in caplog.text
     assert list(rest(tight)) == [large]
     assert tight.append(large), "what is settled takes no room"
 
 
 def test_what_others_have_in_the_spool_counts_too(root: Path) -> None:
-    filled(root, [Record(b"", b"x" * 900)])
+    filled(root, [SpooledRecord(b"", b"x" * 900)])
     tight = Spool(root, 1000)
     tight.adopt()
-    assert not tight.append(Record(b"", b"x" * 200))
+    assert not tight.append(SpooledRecord(b"", b"x" * 200))
 
 
 def test_loud_is_not_deafening(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
     monkeypatch.setattr(log_throttle, "time", SimpleNamespace(monotonic=lambda: now))
-    voice = log_throttle.Complaints(logging.getLogger("tests"))
+    throttle = log_throttle.LogThrottle(logging.getLogger("tests"))
     for number in range(50):
-        voice.say(f"trouble {number}.")
+        throttle.error(f"trouble {number}.")
     now += 11
-    voice.say("trouble 50.")
+    throttle.error("trouble 50.")
     assert [record.getMessage() for record in caplog.records] == [
         "trouble 0.",
-        "trouble 50. This is the last of 50 such troubles.",
+        "trouble 50. (repeated 50 times)",
     ]
 
 
@@ -197,15 +197,15 @@ def test_a_file_that_can_grow_no_more_is_followed_by_another(root: Path) -> None
     script = """
 import resource, sys
 from pathlib import Path
-from lineproof.producers.spooling.frames import Record
+from lineproof.producers.spooling.frames import SpooledRecord
 from lineproof.producers.spooling.spool import Spool
 resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
 spool = Spool(Path(sys.argv[1]), 2**30)
-print([spool.append(Record(b"", b"x" * size)) for size in (900, 900, 900, 900, 900, 900, 6000, 900)], spool.lost)
+print([spool.append(SpooledRecord(b"", b"x" * size)) for size in (900, 900, 900, 900, 900, 900, 6000, 900)], spool.lost)
 print(spool.pending_bytes)
 """
     done = subprocess.run([sys.executable, "-c", script, str(root)], capture_output=True, text=True, check=True)
-    kept = 7 * len(framed(Record(b"", b"x" * 900)))
+    kept = 7 * len(encode_frame(SpooledRecord(b"", b"x" * 900)))
     assert done.stdout == f"[{'True, ' * 6}False, True] 1\n{kept}\n"
     assert "bytes could be written" in done.stderr
     new = heir(root)
@@ -215,7 +215,7 @@ print(spool.pending_bytes)
 
 @pytest.mark.usefixtures("small_segments")
 def test_a_full_disk_loses_events_and_harms_nobody(root: Path, caplog: pytest.LogCaptureFixture) -> None:
-    unlucky = filled(root, [Record(b"", b"x" * 2000)])
+    unlucky = filled(root, [SpooledRecord(b"", b"x" * 2000)])
     (segment,) = root.rglob("*.segment")
     segment.with_name("00000002.segment").symlink_to("/dev/full")
     assert not unlucky.append(RECORDS[0])
@@ -230,7 +230,7 @@ def test_a_spool_that_is_deleted_begins_again(root: Path, caplog: pytest.LogCapt
     assert robbed.append(RECORDS[0])
     assert list(rest(robbed)) == RECORDS[:1]
     assert robbed.lost == 3
-    assert "Somebody removed files from" in caplog.text
+    assert "Files were removed from" in caplog.text
     assert (robbed.pending, robbed.pending_bytes) == (0, 0)
 
 
@@ -243,12 +243,12 @@ def test_a_deleted_spool_is_noticed_by_who_reads_too(root: Path) -> None:
     assert robbed.append(RECORDS[0])
 
 
-def test_a_record_that_is_gone_cannot_be_read_again(root: Path) -> None:
+def test_a_record_that_is_gone_cannot_be_reread(root: Path) -> None:
     robbed = filled(root, RECORDS)
     entries = [entry for entry, _ in iter(robbed.read, None)]
-    assert robbed.read_again(entries[1]) == RECORDS[1]
+    assert robbed.reread(entries[1]) == RECORDS[1]
     shutil.rmtree(root)
-    assert robbed.read_again(entries[1]) is None
+    assert robbed.reread(entries[1]) is None
     assert entries[1].done
     assert robbed.lost == 1
 
@@ -277,7 +277,7 @@ def test_what_is_released_unsettled_is_for_others(root: Path) -> None:
 
 def test_no_two_processes_adopt_the_same_life(root: Path) -> None:
     for number in range(40):
-        orphan(root, framed(Record(b"%d" % number, b"")))
+        orphan(root, encode_frame(SpooledRecord(b"%d" % number, b"")))
     script = """
 import sys
 from pathlib import Path
@@ -288,9 +288,9 @@ sys.stdin.readline()
 for _ in range(20):
     spool.adopt()
     while found := spool.read():
-        found[0].life.settle(found[0])
+        found[0].directory.acknowledge(found[0])
         print(found[1].key.decode())
-    spool.tidy()
+    spool.commit()
 """
     command = [sys.executable, "-c", script, str(root)]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
@@ -306,7 +306,7 @@ for _ in range(20):
 
 
 def test_a_life_that_is_removed_while_it_is_adopted_is_nobody_s(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    orphan(root, framed(RECORDS[0]))
+    orphan(root, encode_frame(RECORDS[0]))
     flock = fcntl.flock
 
     def too_late(lock: int, operation: int) -> None:
@@ -318,7 +318,7 @@ def test_a_life_that_is_removed_while_it_is_adopted_is_nobody_s(root: Path, monk
 
     monkeypatch.setattr(fcntl, "flock", too_late)
     new = heir(root)
-    assert not new.unread
+    assert not new.has_unread
     new.adopt()
     assert list(root.iterdir()) == []
 
@@ -339,7 +339,7 @@ def test_a_signal_handler_may_append_while_its_thread_appends(root: Path, small_
     def handler(_number: int, _frame: object) -> None:
         nonlocal interruptions
         interruptions += 1
-        busy.append(Record(b"handler", b"%d" % interruptions))
+        busy.append(SpooledRecord(b"handler", b"%d" % interruptions))
         signal.setitimer(signal.ITIMER_REAL, 0.0001 + interruptions % 50 / 1_000_000)
 
     former = signal.signal(signal.SIGALRM, handler)
@@ -347,7 +347,7 @@ def test_a_signal_handler_may_append_while_its_thread_appends(root: Path, small_
     try:
         appended = 0
         while interruptions < 500:
-            busy.append(Record(b"thread", b"%d" % appended))
+            busy.append(SpooledRecord(b"thread", b"%d" % appended))
             appended += 1
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -367,7 +367,7 @@ def test_an_append_that_interrupts_another_leaves_its_file_alone(
     def interrupted(descriptor: int, data: bytes) -> None:
         monkeypatch.setattr(segments, "append_whole", append_whole)
         for _ in range(3):
-            busy.append(Record(b"handler", b"x" * 1000))
+            busy.append(SpooledRecord(b"handler", b"x" * 1000))
         append_whole(descriptor, data)
 
     monkeypatch.setattr(segments, "append_whole", interrupted)
@@ -392,5 +392,5 @@ def test_what_waits_is_put_on_the_disk_itself(root: Path, monkeypatch: pytest.Mo
 
 def test_a_directory_that_cannot_be_used_is_refused_at_once(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(SpoolUnusable, match="cannot be made or written to"):
+    with pytest.raises(SpoolUnusable, match="cannot be created or written to"):
         Spool(tmp_path / "file", PLENTY)
