@@ -21,9 +21,9 @@ from lineproof.local.broker import Broker
 from lineproof.local.endpoints import client_options
 from lineproof.local.job_runner import run_job
 from lineproof.local.job_topics import prepare_topics
+from lineproof.local.logs import job_log
 from lineproof.local.pipelines import PRODUCT
 from lineproof.local.services import Service, refuse_if_running
-from lineproof.local.spark_session import job_log
 from lineproof.producers.pipelines.noise import Sent, noise
 from lineproof.producers.pipelines.runner import PIPELINES, run_pipelines
 from lineproof.producers.transports.composite import CompositeTransport
@@ -33,9 +33,9 @@ from lineproof.schemas.errors import LineproofError
 from lineproof.schemas.reasons import Reason
 from lineproof.serving.sql import Tables
 from lineproof.settings import Settings
-from lineproof.streaming.job import AVAILABLE_NOW
+from lineproof.streaming.query import AVAILABLE_NOW
 from lineproof.streaming.run import Progress as BatchProgress
-from lineproof.topics.cluster import Kafka
+from lineproof.topics.cluster import KafkaCluster
 
 TO_TRY = (
     "SELECT job_name, count(*) AS runs, round(avg(duration_ms)) AS mean_ms FROM runs GROUP BY 1 ORDER BY 1",
@@ -88,7 +88,7 @@ def demo(settings: Settings) -> bool:
                 raise KeyboardInterrupt
             for number in tasks.values():
                 progress.update(number, total=progress.tasks[number].completed)
-            offsets = Kafka(client_options(settings)).offsets(settings.topics.events)
+            offsets = KafkaCluster(client_options(settings)).offsets(settings.topics.events)
             in_topic = sum(end - begin for begin, end in offsets.values())
     finally:
         broker.stop()
@@ -106,7 +106,7 @@ def _send(settings: Settings, advance: Callable[[], None]) -> Sent:
     if not emitter.close(60):
         raise DemoFailed("The broker did not take the pipelines' events in time.", "Look into its log.")
     added, again = noise(), copies.records[::RESEND_EVERY]
-    Kafka(client_options(settings)).send(settings.topics.events, [*again, *added.events, *added.broken])
+    KafkaCluster(client_options(settings)).send(settings.topics.events, [*again, *added.events, *added.broken])
     return Sent(len(copies.records) + len(added.events), len(again), len(added.broken))
 
 

@@ -6,8 +6,8 @@ from lineproof.local.endpoints import client_options, registry_of
 from lineproof.local.job_topics import published_topics
 from lineproof.schemas.avro import newest
 from lineproof.settings import Settings
-from lineproof.streaming.job import JobConfig
-from lineproof.streaming.stages.publish import SCHEMAS, Target
+from lineproof.streaming.config import CurateConfig, IngestConfig, JobConfig, PublishConfig, Target
+from lineproof.streaming.stages.publish import SCHEMAS
 from lineproof.topics.cluster import spark_options
 
 
@@ -30,20 +30,31 @@ def job_config(settings: Settings, recovery: Recovery = NO_RECOVERY) -> JobConfi
         schema = newest(schema_name)
         return Target(topic, schema.header(registry.id_of(topic, schema) if registry else None))
 
-    return JobConfig(
-        kafka=spark_options(client_options(settings)),
+    kafka = spark_options(client_options(settings))
+    ingest = IngestConfig(
+        kafka=kafka,
         topic=settings.topics.events,
+        tables=settings.tables_path,
+        checkpoints=settings.checkpoints_path,
+        trigger=settings.spark_trigger,
+        max_offsets_per_trigger=settings.max_offsets_per_trigger,
+        accept_loss=recovery.accept_loss,
+        restore_checkpoint=recovery.restore_checkpoint,
+    )
+    publish = PublishConfig(
+        kafka=kafka,
         dead_letter_topic=settings.topics.dead_letters,
+        targets={kind: target(topic, SCHEMAS[kind]) for kind, topic in published_topics(settings).items()},
+    )
+    curate = CurateConfig(
         tables=settings.tables_path,
         checkpoints=settings.checkpoints_path,
         trigger=settings.spark_trigger,
         graph_trigger=settings.spark_graph_trigger,
-        max_offsets_per_trigger=settings.max_offsets_per_trigger,
         schema_ids=schema_ids(settings),
-        published={kind: target(topic, SCHEMAS[kind]) for kind, topic in published_topics(settings).items()},
-        accept_loss=recovery.accept_loss,
-        restore_checkpoint=recovery.restore_checkpoint,
+        publish=publish,
     )
+    return JobConfig(ingest, curate)
 
 
 def schema_ids(settings: Settings) -> dict[int, int]:

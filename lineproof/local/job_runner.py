@@ -2,17 +2,21 @@
 
 import signal
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 
 from pyspark.sql import SparkSession
 
 from lineproof.local.job_config import NO_RECOVERY, Recovery, job_config
 from lineproof.local.job_topics import describe_topic, prepare_topics
+from lineproof.local.logs import job_log, python_log
 from lineproof.local.maintenance import maintenance_schedule, maintenance_task
 from lineproof.local.spark_session import spark_session
+from lineproof.schemas.errors import LineproofError
 from lineproof.settings import Settings
-from lineproof.streaming.job import AVAILABLE_NOW
+from lineproof.streaming.query import AVAILABLE_NOW
 from lineproof.streaming.run import Progress, run
+from lineproof.streaming.session import was_submitted
 from lineproof.streaming.upkeep.background_task import BackgroundTask, background_tasks
 
 
@@ -45,16 +49,37 @@ def run_job(
     """Run the job until it has caught up, or until a signal; return whether it ended without a signal."""
     stop = StopSignal()
     stop.listen()
-    prepare_topics(settings, create_topics)
-    config = job_config(settings, recovery)
-    spark = spark_session(settings)
-    stop.listen()
-    try:
-        with background_tasks(tasks(spark, settings), report, started) as (report_batch, on_start):
-            run(spark, config, lambda: describe_topic(settings), report_batch, stop, on_start)
-    finally:
-        spark.stop()
+    with _failures_logged(settings):
+        prepare_topics(settings, create_topics)
+        config = job_config(settings, recovery)
+        spark = spark_session(settings)
+        stop.listen()
+        try:
+            with background_tasks(tasks(spark, settings), report, started) as (report_batch, on_start):
+                run(spark, config, lambda: describe_topic(settings), report_batch, stop, on_start)
+        finally:
+            spark.stop()
     return not stop()
+
+
+@contextmanager
+def _failures_logged(settings: Settings) -> Iterator[None]:
+    """Write a line about a failure to the job's log, followed by the stack trace of its cause, if it has one.
+
+    After `spark-submit` there is no such log: the cluster collects what the command line prints.
+    """
+    if was_submitted():
+        yield
+        return
+    with python_log(job_log(settings)) as log:
+        try:
+            yield
+        except LineproofError as error:
+            log.exception("The job failed. %s %s", error.what, error.remedy, exc_info=error.__cause__)
+            raise
+        except Exception as error:
+            log.exception("The job failed unexpectedly. %s: %s", type(error).__name__, error)  # noqa: TRY401
+            raise
 
 
 def tasks(spark: SparkSession, settings: Settings) -> Iterator[BackgroundTask]:

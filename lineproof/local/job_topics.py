@@ -4,7 +4,7 @@ from lineproof.local.endpoints import client_options
 from lineproof.settings import Settings
 from lineproof.streaming.recovery.topic import Topic
 from lineproof.streaming.stages.publish import SCHEMAS
-from lineproof.topics.cluster import Kafka
+from lineproof.topics.cluster import KafkaCluster
 
 
 def published_topics(settings: Settings) -> dict[str, str]:
@@ -15,7 +15,7 @@ def published_topics(settings: Settings) -> dict[str, str]:
 
 def prepare_topics(settings: Settings, create: bool) -> None:
     """Create missing topics if asked to; fail if one is still missing."""
-    kafka = Kafka(client_options(settings))
+    kafka = KafkaCluster(client_options(settings))
     names = [name for name in (settings.topics.events, settings.topics.dead_letters) if name]
     published = [*published_topics(settings).values()]
     if create:
@@ -27,6 +27,6 @@ def prepare_topics(settings: Settings, create: bool) -> None:
 
 def describe_topic(settings: Settings) -> Topic:
     """The events topic with its id and offsets."""
-    kafka, name = Kafka(client_options(settings)), settings.topics.events
+    kafka, name = KafkaCluster(client_options(settings)), settings.topics.events
     kafka.require_topics(name)
     return Topic(name, kafka.topic_id(name), kafka.offsets(name))

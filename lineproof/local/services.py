@@ -14,6 +14,7 @@ import psutil
 from lineproof.local.broker import Broker
 from lineproof.local.job_config import NO_RECOVERY, Recovery
 from lineproof.local.job_runner import run_job
+from lineproof.local.logs import rotate_up_log, up_log
 from lineproof.schemas.errors import LineproofError
 from lineproof.settings import Settings
 from lineproof.streaming.run import Progress
@@ -70,8 +71,12 @@ def up(
         service.register()
         started(address)
 
+    def report_batch(batch: Progress) -> None:
+        rotate_up_log(up_log(settings))
+        report(batch)
+
     try:
-        run_job(settings, create_topics=True, report=report, started=ready, recovery=recovery)
+        run_job(settings, create_topics=True, report=report_batch, started=ready, recovery=recovery)
     finally:
         service.unregister()
         broker.stop()
@@ -82,8 +87,9 @@ def up_detached(arguments: list[str], settings: Settings, timeout_s: float = 180
     refuse_foreign_broker(settings)
     service = Service(settings.home)
     refuse_if_running(service)
-    log = settings.home / "logs" / "up.log"
+    log = up_log(settings)
     log.parent.mkdir(parents=True, exist_ok=True)
+    rotate_up_log(log)
     with log.open("ab") as output:
         begin = output.tell()
         child = subprocess.Popen(

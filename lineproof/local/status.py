@@ -18,7 +18,7 @@ from lineproof.schemas.errors import LineproofError
 from lineproof.schemas.facets import FacetRegistry
 from lineproof.serving.sql import Tables
 from lineproof.settings import Settings
-from lineproof.topics.cluster import Kafka
+from lineproof.topics.cluster import KafkaCluster
 
 
 def status(settings: Settings) -> dict[str, str | int]:
@@ -47,7 +47,7 @@ def _behind(settings: Settings, tables: Tables) -> int:
     names = [row[0] for row in tables.query("SELECT DISTINCT topic FROM archive").rows]
     archived = 'SELECT partition, max("offset") + 1 FROM archive WHERE topic = ? GROUP BY partition'
     next_offsets = dict(tables.query(archived, newest_name(topic, names)).rows)
-    offsets = Kafka(client_options(settings)).offsets(topic)
+    offsets = KafkaCluster(client_options(settings)).offsets(topic)
     return sum(end - max(begin, next_offsets.get(partition, 0)) for partition, (begin, end) in offsets.items())
 
 
