@@ -1,53 +1,61 @@
-# `make` lists the targets. All that is installed lands in .venv; a second run does nothing and needs no network.
+# `make` lists the targets. Everything is installed into .venv; a second run installs nothing and needs no network.
 
 PYTHON ?= python3
 BIN := .venv/bin
 EVENTS ?= 1000000
 PIP := $(BIN)/pip --disable-pip-version-check
 
-.PHONY: help setup demo test test-cluster faults bench bench-emit lint types lock clean
+.PHONY: help setup demo check test test-cluster faults bench bench-emit lint types reference lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 setup: .venv/jars.stamp ## Install into .venv and fetch the JARs (PYTHON=python3.11 chooses a Python)
 
-demo: setup ## See it work: a broker, sample events, the job, the tables
+demo: setup ## Start a broker, emit sample events, run the job, query the tables
 	@$(BIN)/lineproof demo
 
-# Two workers: the tests that share a Spark session, and those that start processes (tests/conftest.py).
-test: setup lint types ## Lint, check the types and run all tests
-	@$(BIN)/pytest --numprocesses 2 --dist each -o console_output_style=classic
+check: lint types ## Fast checks before a commit: lint, types and unit tests, no JVM, under two minutes
+	@$(BIN)/pytest -q --numprocesses 2 tests/unit
 
-test-cluster: setup ## Run the job on a Spark master with two workers (minutes on two cores)
+# Two workers: one starts with the tests that share a Spark session, the other with those that start processes
+# (tests/conftest.py).
+test: setup lint types ## All checks: lint, types and every test but those of the next two targets
+	@$(BIN)/pytest --numprocesses 2
+
+test-cluster: setup ## Test the job on a Spark master with two workers
 	@$(BIN)/pytest -m cluster
 
-faults: setup ## Kill job, brokers and services, 50 jobs and more (in short: as .ci/run does)
+faults: setup ## Test that nothing is lost when jobs, brokers and services are killed (shorter: see .ci/run)
 	@$(BIN)/pytest -m faults
 
-bench: setup ## Measure the job against a plain copy from Kafka to Delta, into docs/benchmark.* (EVENTS=100000: in short)
+bench: setup ## Compare the job with a plain copy from Kafka to Delta; writes docs/benchmark.* (EVENTS=100000: shorter)
 	@$(BIN)/lineproof bench --events $(EVENTS) --table docs/benchmark.md --json docs/benchmark.json
 
-bench-emit: setup ## What one emission costs its caller, with the broker up, stopped and killed
+bench-emit: setup ## Measure what one emitted event costs the caller, with the broker up, stopped and killed
 	@$(BIN)/python bench/emit.py
 
 lint: .venv/package.stamp ## Check style and formatting
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 
-# mypy does not follow an editable install, so it gets the package as it will be installed, made of links.
-types: .venv/package.stamp ## Check the types
+# mypy does not follow an editable install, so it reads the package from links in the layout of an installation.
+types: .venv/package.stamp ## Check types (mypy, strict)
 	@rm -rf build/types && mkdir -p build/types/lineproof
 	@ln -s $(addprefix ../../../,$(wildcard lineproof/*.py) lineproof/cli lineproof/local lineproof/settings bench conf producers quality schemas serving streaming topics) build/types/lineproof
 	@MYPYPATH=build/types $(BIN)/mypy -p lineproof
-	@MYPYPATH=build/types $(BIN)/mypy tests
+	@MYPYPATH=build/types $(BIN)/mypy tests examples
+	@MYPYPATH=build/types:docs/make_reference $(BIN)/mypy docs/make_reference
 
-lock: ## Choose the versions in conf/requirements.lock anew
+reference: .venv/package.stamp ## Write docs/reference from the code
+	@$(BIN)/python docs/make_reference
+
+lock: ## Upgrade the versions in conf/requirements.lock
 	@$(PYTHON) -m venv --clear build/uv && build/uv/bin/pip install --quiet uv
 	@echo 'setuptools>=77' | build/uv/bin/uv pip compile --quiet --upgrade pyproject.toml - --extra streaming --extra quality --extra dev \
 	    --universal --python-version 3.10 --no-emit-index-url --no-header --output-file conf/requirements.lock
 
-clean: ## Remove all that make made; your data in .lineproof stays
+clean: ## Remove everything that make created; your data in .lineproof stays
 	@rm -rf .venv build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 .venv/packages.stamp: conf/requirements.lock

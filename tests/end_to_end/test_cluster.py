@@ -1,4 +1,4 @@
-"""`spark-submit streaming/main.py` on a standalone master with two worker processes (R4)."""
+"""The example for spark-submit, on a standalone master with two worker processes."""
 
 import os
 import re
@@ -16,7 +16,6 @@ import yaml
 from lineproof.local import jars
 from lineproof.serving.sql import Tables
 from lineproof.settings import Settings
-from lineproof.streaming.session import AVRO_LIMITS
 from tests.end_to_end.tools import publish
 
 ROOT = Path(__file__).parents[2]
@@ -72,20 +71,17 @@ def test_spark_submit_to_a_cluster(master: str, settings: Settings, tmp_path: Pa
     sent = publish(settings)
     config = tmp_path / "lineproof.yaml"
     config.write_text(yaml.safe_dump({**settings.model_dump(mode="json"), "spark": {}}))
+    spark_jars = ",".join(map(str, (jars.jars_home() / "spark").glob("*.jar")))
     submitted = subprocess.run(
         [
-            SPARK_HOME / "bin" / "spark-submit",
-            *("--master", master, "--driver-memory", "1g", "--executor-memory", "1g"),
-            *("--jars", ",".join(map(str, (jars.jars_home() / "spark").glob("*.jar")))),
-            *("--conf", f"spark.executor.extraJavaOptions={AVRO_LIMITS}"),
+            *(ROOT / "examples" / "spark_submit.sh", "--driver-memory", "1g", "--executor-memory", "1g"),
             *("--conf", "spark.ui.enabled=false", "--conf", "spark.sql.shuffle.partitions=4"),
-            *(ROOT / "streaming" / "main.py", "--config", config, "--trigger", "available-now"),
         ],
         capture_output=True,
         text=True,
         timeout=300,
         check=False,
-        env=ENVIRONMENT,
+        env={**ENVIRONMENT, "MASTER": master, "CONFIG": str(config), "DEPENDENCIES": f"--jars {spark_jars}"},
         cwd=tmp_path,
     )
     assert submitted.returncode == 0, submitted.stderr[-3000:]
