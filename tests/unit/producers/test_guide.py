@@ -26,7 +26,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, A
     for block in blocks("yaml"):
         if block.startswith("# lineproof.yaml"):
             settings |= yaml.safe_load(block)
-    settings["lineage"]["transports"] = ["file"]
+    settings["emitter"]["transports"] = ["file"]
     Path("lineproof.yaml").write_text(yaml.safe_dump(settings))
     [schema] = blocks("json")
     Path("conf").mkdir()
