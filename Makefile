@@ -44,7 +44,7 @@ types: .venv/package.stamp ## Check types (mypy, strict)
 	@rm -rf build/types && mkdir -p build/types/lineproof
 	@ln -s $(addprefix ../../../,$(wildcard lineproof/*.py) lineproof/cli lineproof/local lineproof/settings bench conf producers quality schemas serving streaming topics) build/types/lineproof
 	@MYPYPATH=build/types $(BIN)/mypy -p lineproof
-	@MYPYPATH=build/types $(BIN)/mypy tests examples
+	@MYPYPATH=build/types $(BIN)/mypy tests
 	@MYPYPATH=build/types:docs/make_reference $(BIN)/mypy docs/make_reference
 
 reference: .venv/package.stamp ## Write docs/reference from the code

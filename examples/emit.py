@@ -14,16 +14,15 @@ REVENUE = postgres("db.internal", 5432, "shop", "public", "daily_revenue")
 # The product is the namespace of your jobs. Keep one emitter for the life of the process.
 emitter = lineproof.connect(overrides=["emitter.product=shop"])
 
-orders = [{"day": "2026-01-31", "amount": 40}, {"day": "2026-01-31", "amount": 2}, {"day": "2026-01-31", "amount": 0}]
+amounts = [40, 2, 0]  # of the orders of a day
 
 # START is emitted here, COMPLETE at the end of the block. An exception emits FAIL and goes on to the caller.
 with emitter.run("daily-revenue", inputs=[ORDERS], documentation="Sum of all paid orders of a day") as run:
     total = 0
-    for order in run.ledger.count(orders):  # every order counts as processed, unless you say otherwise
-        if order["amount"] == 0:
+    for amount in run.ledger.count(amounts):  # every order counts as processed, unless you say otherwise
+        if amount == 0:
             run.ledger.filter()
-        else:
-            total += int(order["amount"])
+        total += amount
     run.add_output(REVENUE, schema={"day": "date", "amount": "bigint"}, row_count=1)
 
 # No call above waited for the broker. Wait for it here, because the process ends.

@@ -15,7 +15,8 @@ def settings_page() -> str:
     """Every setting, section by section."""
     from lineproof.settings import Settings
 
-    sections = [("", "", Settings), *_sections(Settings)]
+    general: tuple[str, str, type[BaseModel]] = ("", "", Settings)
+    sections = [general, *_sections(Settings)]
     parts = ["# Settings", "How to set them: [configuration](../configuration.md)."]
     for name, about, section in sections:
         parts.append(f"## `{name}`" if name else "## General")
