@@ -1,1 +1,1 @@
-"""The read side, without Spark: one Delta reader, SQL, and everything that is answered from the tables."""
+"""The read side, without Spark: one Delta reader, SQL, and the commands that read tables."""

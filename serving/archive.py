@@ -1,4 +1,4 @@
-"""The archive, read without Spark: in order, and in little memory however large it is."""
+"""Read the archive without Spark: in the order of offsets, and in little memory however large it is."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,35 +6,42 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from lineproof.serving.delta_files import DataFile, bounded_duckdb, files_of, on_this_machine, quoted, rows_sql
+from lineproof.schemas.record import Header
+from lineproof.schemas.tables import ARCHIVE
+from lineproof.serving.delta_reader import (
+    DataFile,
+    TableSnapshot,
+    batches,
+    bounded_duckdb,
+    literal,
+    local_directory,
+    rows,
+)
 from lineproof.serving.selection import in_partition
 
-AT_A_TIME = 500
-"""So many records are handed on at once."""
+RECORDS_PER_BATCH = 500
 
-_NO_FILES = (
-    'NULL::VARCHAR AS topic, NULL::INT AS partition, NULL::BIGINT AS "offset", NULL::TIMESTAMPTZ AS timestamp, '
-    "NULL::BLOB AS key, NULL::STRUCT(key VARCHAR, value BLOB)[] AS headers, NULL::BLOB AS value"
-)
-_PARTS = """
+_RANGES = """
 SELECT topic, partition, min(archive.offset), max(archive.offset), count(*), min(archive.timestamp)
-FROM {rows} GROUP BY topic, partition
+FROM {selected} GROUP BY topic, partition
 """
-_EXTENT = """
+_SIZE = """
 SELECT
     count(*),
     coalesce(sum(coalesce(octet_length(key), 0) + coalesce(octet_length(value), 0)), 0)::BIGINT,
     min(archive.timestamp),
     max(archive.timestamp)
-FROM {rows}
+FROM {selected}
 """
-_RECORDS = "SELECT archive.offset, key, headers, value FROM {rows} AND archive.offset > {after} ORDER BY archive.offset"
-_EVERYWHERE = (0, 2**63 - 1)
+_RECORDS = (
+    "SELECT archive.offset, key, headers, value FROM {selected} AND archive.offset > {after} ORDER BY archive.offset"
+)
+_ALL_OFFSETS = (0, 2**63 - 1)
 
 
 @dataclass(frozen=True)
-class Part:
-    """What is selected of one partition of one topic."""
+class OffsetRange:
+    """The selected records of one partition, from the first to the last offset."""
 
     topic: str
     partition: int
@@ -44,13 +51,13 @@ class Part:
 
     @property
     def condition(self) -> str:
-        """On rows called `archive`."""
+        """The SQL condition for records in this range, on rows aliased `archive`."""
         return in_partition(self.topic, self.partition, self.first, self.last)
 
 
 @dataclass(frozen=True)
-class Extent:
-    """How much is selected, and from when to when."""
+class ArchiveSize:
+    """How many records are selected, how large they are, and the first and last timestamp."""
 
     records: int
     bytes: int
@@ -60,86 +67,88 @@ class Extent:
 
 @dataclass(frozen=True)
 class ArchivedRecord:
-    """A record as it came."""
+    """A record as it was read from Kafka."""
 
     topic: str
     partition: int
     offset: int
     key: bytes | None
-    headers: list[tuple[str, bytes | None]]
+    headers: list[Header]
     value: bytes | None
 
 
 @dataclass(frozen=True)
-class Selected:
-    """Rows of the archive: by a condition on rows called `archive`, and, if there is one, a file of coordinates."""
+class ArchiveFilter:
+    """Selects rows by a condition on rows aliased `archive` and, if given, by a Parquet file of coordinates."""
 
     condition: str
     coordinates: Path | None = None
 
-    def rows(self, files: list[DataFile]) -> str:
-        """A FROM clause and its WHERE."""
+    def select_from(self, archive: str) -> str:
+        """A FROM clause with its WHERE, for the rows of this query."""
         semi_join = (
-            f' SEMI JOIN read_parquet({quoted(self.coordinates)}) AS selected USING (topic, partition, "offset")'
+            f' SEMI JOIN read_parquet({literal(self.coordinates)}) AS selected USING (topic, partition, "offset")'
             if self.coordinates
             else ""
         )
-        return f"{rows_sql(files, _NO_FILES)} AS archive{semi_join} WHERE {self.condition}"
+        return f"({archive}) AS archive{semi_join} WHERE {self.condition}"
 
 
 class Archive:
-    """The table `archive` as it is now, below one directory; `home` is where there is room on disk."""
+    """The newest version of the table `archive`. Queries that need more than the memory limit spill below `spill`."""
 
-    def __init__(self, tables: str, home: Path) -> None:
-        self._files = files_of(on_this_machine(tables) / "archive")
-        self._home = home
+    def __init__(self, tables: str, spill: Path) -> None:
+        self._table = TableSnapshot(local_directory(tables) / ARCHIVE.name)
+        self._spill = spill
 
-    def parts(self, selected: Selected) -> list[Part]:
-        """What is selected of each partition. Topics come in the order of time, partitions by number."""
-        rows = self._query(_PARTS.format(rows=selected.rows(self._files)))
+    def ranges(self, where: ArchiveFilter) -> list[OffsetRange]:
+        """The selected range of each partition, ordered by the topic's first timestamp, then by partition."""
+        found = self._query(_RANGES, where)
         began: dict[str, datetime] = {}
-        for topic, *_, timestamp in rows:
+        for topic, *_, timestamp in found:
             began[topic] = min(timestamp, began.get(topic, timestamp))
-        return [Part(*row[:-1]) for row in sorted(rows, key=lambda row: (began[row[0]], row[0], row[1]))]
+        return [OffsetRange(*row[:-1]) for row in sorted(found, key=lambda row: (began[row[0]], row[0], row[1]))]
 
-    def extent(self, selected: Selected) -> Extent:
-        """How much is selected. Reads all of it."""
-        return Extent(*self._query(_EXTENT.format(rows=selected.rows(self._files)))[0])
+    def size(self, where: ArchiveFilter) -> ArchiveSize:
+        """How much is selected. Reads all selected records."""
+        return ArchiveSize(*self._query(_SIZE, where)[0])
 
-    def records(self, selected: Selected, part: Part, after: int = -1) -> Iterator[list[ArchivedRecord]]:
-        """The selected records of one partition behind an offset, in their order, some at a time."""
-        within = Selected(f"{selected.condition} AND {part.condition}", selected.coordinates)
-        for files in self._steps(part, after):
-            sql = _RECORDS.format(rows=within.rows(files), after=after)
-            with bounded_duckdb(self._home) as connection:
-                for batch in connection.sql(sql).to_arrow_reader(AT_A_TIME):
-                    yield [_record(part, row) for row in batch.to_pylist()]
+    def records(self, where: ArchiveFilter, within: OffsetRange, after: int = -1) -> Iterator[list[ArchivedRecord]]:
+        """The selected records of one partition after an offset, in order, in batches."""
+        narrowed = ArchiveFilter(f"{where.condition} AND {within.condition}", where.coordinates)
+        for files in self._file_groups(within, after):
+            with bounded_duckdb(self._spill) as connection:
+                selected = narrowed.select_from(self._table.select(connection, files))
+                relation = connection.sql(_RECORDS.format(selected=selected, after=after))
+                for batch in batches(relation, RECORDS_PER_BATCH):
+                    yield [_record(within, row) for row in batch.to_pylist()]
 
-    def _steps(self, part: Part, after: int) -> Iterator[list[DataFile]]:
-        """Files to be read together, because the ranges of their offsets meet; one step after the other."""
+    def _file_groups(self, within: OffsetRange, after: int) -> Iterator[list[DataFile]]:
+        """Files to read together, because the ranges of their offsets overlap, in the order of offsets."""
         reached = -1
-        step: list[DataFile] = []
-        for offsets, file in sorted(
-            ((file.range_of("offset", _EVERYWHERE), file) for file in self._files), key=lambda one: one[0]
-        ):
-            first, last = file.range_of("partition", _EVERYWHERE)
-            is_outside = offsets[1] <= after or offsets[1] < part.first or offsets[0] > part.last
-            if is_outside or not first <= part.partition <= last:
+        group: list[DataFile] = []
+        by_offset = sorted(
+            ((file.range_of("offset", _ALL_OFFSETS), file) for file in self._table.files), key=lambda pair: pair[0]
+        )
+        for (first, last), file in by_offset:
+            first_partition, last_partition = file.range_of("partition", _ALL_OFFSETS)
+            is_outside = last <= after or last < within.first or first > within.last
+            if is_outside or not first_partition <= within.partition <= last_partition:
                 continue
-            if offsets[0] > reached and step:
-                yield step
-                step = []
-            step.append(file)
-            reached = max(reached, offsets[1])
-        if step:
-            yield step
+            if first > reached and group:
+                yield group
+                group = []
+            group.append(file)
+            reached = max(reached, last)
+        if group:
+            yield group
 
-    def _query(self, sql: str) -> list[tuple[Any, ...]]:
-        with bounded_duckdb(self._home) as connection:
-            answer = connection.sql(sql).to_arrow_table()
-        return list(zip(*(column.to_pylist() for column in answer.columns), strict=True))
+    def _query(self, sql: str, where: ArchiveFilter) -> list[tuple[Any, ...]]:
+        with bounded_duckdb(self._spill) as connection:
+            selected = where.select_from(self._table.select(connection))
+            return list(rows(connection.sql(sql.format(selected=selected))))
 
 
-def _record(part: Part, row: dict[str, Any]) -> ArchivedRecord:
-    headers = [(one["key"], one["value"]) for one in row["headers"] or ()]
-    return ArchivedRecord(part.topic, part.partition, row["offset"], row["key"], headers, row["value"])
+def _record(source: OffsetRange, row: dict[str, Any]) -> ArchivedRecord:
+    headers = [(header["key"], header["value"]) for header in row["headers"] or ()]
+    return ArchivedRecord(source.topic, source.partition, row["offset"], row["key"], headers, row["value"])

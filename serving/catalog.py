@@ -1,15 +1,18 @@
-"""The tables, views and functions as a Spark catalog knows them."""
+"""SQL statements that register the tables, views and functions in a Spark catalog."""
 
+from lineproof.schemas.tables import TABLES
 from lineproof.schemas.views import FUNCTIONS, VIEWS, for_spark
-from lineproof.streaming.job import TABLES
 
 
 def catalog_statements(root: str, database: str) -> list[str]:
-    """SQL that registers everything, and may be run again after an upgrade. No data is moved."""
-    place = root.rstrip("/").replace("'", "\\'")
+    """SQL that registers everything and may be run again after an upgrade. No data is moved."""
+    location = root.rstrip("/").replace("'", "\\'")
+    tables = [
+        f"CREATE TABLE IF NOT EXISTS {table.name} USING DELTA LOCATION '{location}/{table.name}'" for table in TABLES
+    ]
     return [
         f"CREATE DATABASE IF NOT EXISTS `{database}`",
         f"USE `{database}`",
-        *(f"CREATE TABLE IF NOT EXISTS {table.name} USING DELTA LOCATION '{place}/{table.name}'" for table in TABLES),
+        *tables,
         *(statement.strip() for statement in for_spark([*VIEWS, *FUNCTIONS], temporary=False)),
     ]

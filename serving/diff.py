@@ -1,7 +1,8 @@
-"""Two sets of tables, row by row: whether they say the same, and where not, which rows and columns.
+"""Compare two sets of tables row by row: whether they are equal, and if not, which rows and columns differ.
 
-A row is its SHA-256, over all columns as JSON; a table is the SHA-256 over those of its rows, sorted. So neither the
-order of rows nor files nor versions matter. Rows are compared by their hashes, on disk where memory is short.
+The hash of a row is the SHA-256 of all its columns as JSON. The hash of a table is the SHA-256 of the sorted row
+hashes, so it does not depend on the order of rows, on files or on versions. Rows are compared by hash, on disk where
+memory is short.
 """
 
 import hashlib
@@ -10,55 +11,49 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lineproof.schemas.errors import LineproofError, suggest
-from lineproof.serving.delta_files import bounded_duckdb, files_of, is_table, quoted, rows_sql
-from lineproof.streaming.delta.store import Table
-from lineproof.streaming.job import DERIVED
+import duckdb
 
-TABLES: dict[str, Table] = {module.TABLE.name: module.TABLE for module in DERIVED}
+from lineproof.schemas.errors import TableNotFound, suggest
+from lineproof.schemas.tables import DERIVED, TableContract
+from lineproof.serving.delta_reader import TableSnapshot, batches, bounded_duckdb, identifier, is_table, literal
 
-_VIEW = "CREATE OR REPLACE VIEW {side} AS SELECT {columns} FROM {rows}"
-_COLUMNS = "SELECT column_name FROM (DESCRIBE SELECT * FROM {rows})"
+TABLES: dict[str, TableContract] = {table.name: table for table in DERIVED}
+
+_VIEW = "CREATE OR REPLACE VIEW {side} AS SELECT {columns} FROM ({rows})"
 _HASHES = (
     "CREATE OR REPLACE TABLE {side}_hashes AS SELECT {key}, unhex(sha256(to_json({side})::VARCHAR)) AS hash FROM {side}"
 )
-_SORTED = "SELECT hash FROM {side}_hashes ORDER BY hash"
-# The same row twice is not the same as once: copies are counted.
+_SORTED_HASHES = "SELECT hash FROM {side}_hashes ORDER BY hash"
+# A row that occurs twice is not equal to the same row once: copies are counted.
 _DIFFERING = """
 CREATE OR REPLACE TABLE differing AS
 WITH rows_of_both AS (
     SELECT *, 1 AS here, 0 AS there FROM here_hashes UNION ALL BY NAME SELECT *, 0 AS here, 1 AS there FROM there_hashes
 ),
-unlike AS (
+unequal AS (
     SELECT {key}, hash, sum(here) AS here, sum(there) AS there FROM rows_of_both
     GROUP BY {key}, hash HAVING sum(here) <> sum(there)
 )
-SELECT {key}, sum(here)::BIGINT AS here, sum(there)::BIGINT AS there FROM unlike GROUP BY {key}
+SELECT {key}, sum(here)::BIGINT AS here, sum(there)::BIGINT AS there FROM unequal GROUP BY {key}
 """
-_SOME = "SELECT * FROM differing ORDER BY {key} LIMIT {limit}"
-_ROWS = "SELECT {columns} FROM {side} WHERE {condition} LIMIT 1"
-
-
-class NoSuchTable(LineproofError):
-    """A name that no curated table has."""
-
-    exit_code = 2
+_FIRST_DIFFERING = "SELECT * FROM differing ORDER BY {key} LIMIT {limit}"
+_ROW = "SELECT {columns} FROM {side} WHERE {condition} LIMIT 1"
 
 
 @dataclass(frozen=True)
-class Row:
-    """A row that is not the same on both sides."""
+class RowDiff:
+    """A key whose rows are not equal on both sides."""
 
     key: tuple[Any, ...]
     here: int
     there: int
-    """How often it is there such as it is not on the other side."""
+    """How many rows of this key each side has that the other side does not have."""
     columns: tuple[str, ...]
-    """Those that differ, where both sides have one."""
+    """The columns that differ, where both sides have such a row."""
 
     @property
-    def said(self) -> str:
-        """What is the matter."""
+    def description(self) -> str:
+        """What differs, in words."""
         if not self.there:
             return "only here"
         if not self.here:
@@ -76,87 +71,88 @@ class TableDiff:
     hash_here: str | None
     hash_there: str | None
     differing: int
-    """How many keys."""
-    rows: tuple[Row, ...]
-    """Some of them."""
+    """How many keys differ."""
+    rows: tuple[RowDiff, ...]
+    """The first of them."""
 
     @property
     def is_same(self) -> bool:
-        """Whether both say the same."""
+        """Whether both sides have the table, with equal rows."""
         return self.hash_here is not None and self.hash_here == self.hash_there
 
 
-def diff(here: Path, there: Path, home: Path, names: Sequence[str] = (), limit: int = 10) -> Iterator[TableDiff]:
-    """Compare the curated tables, one after the other."""
+def diff(here: Path, there: Path, spill: Path, names: Sequence[str] = (), limit: int = 10) -> Iterator[TableDiff]:
+    """Compare the curated tables in two directories, one after the other."""
     for name in names:
         if name not in TABLES:
-            raise NoSuchTable(f"There is no curated table {name}.", suggest(name, TABLES))
-    for place in (here, there):
-        if not any(is_table(place / name) for name in TABLES):
-            raise NoSuchTable(f"There are no tables in {place}.", "Name a directory of tables.")
+            raise TableNotFound(f"There is no curated table {name}.", suggest(name, TABLES))
+    for directory in (here, there):
+        if not any(is_table(directory / name) for name in TABLES):
+            raise TableNotFound(f"There are no tables in {directory}.", "Name a directory of tables.")
     for table in TABLES.values():
         if table.name in names or not names:
-            with bounded_duckdb(home) as connection:
-                yield _compared(connection, table, here, there, limit)
+            with bounded_duckdb(spill) as connection:
+                yield _Comparison(connection, table, here, there).result(limit)
 
 
-def _compared(connection: Any, table: Table, here: Path, there: Path, limit: int) -> TableDiff:
-    sides = {"here": here / table.name, "there": there / table.name}
-    (rows_here, hash_here), (rows_there, hash_there) = (
-        _hashed(connection, table, side, location) for side, location in sides.items()
-    )
-    key = _names(table.key)
-    connection.execute(_DIFFERING.format(key=key))
-    [(differing,)] = connection.sql("SELECT count(*) FROM differing").fetchall()
-    some = connection.sql(_SOME.format(key=key, limit=limit)).fetchall() if differing else []
-    return TableDiff(
-        table.name,
-        rows_here,
-        rows_there,
-        hash_here,
-        hash_there,
-        differing,
-        tuple(_row(connection, table, one) for one in some),
-    )
+class _Comparison:
+    """One table in two directories. DuckDB has a view and a table of hashes for each side, called here and there."""
 
+    def __init__(self, connection: duckdb.DuckDBPyConnection, table: TableContract, here: Path, there: Path) -> None:
+        self._connection = connection
+        self._table = table
+        directories = {"here": here / table.name, "there": there / table.name}
+        self._sides = {
+            side: TableSnapshot(directory) if is_table(directory) else None for side, directory in directories.items()
+        }
+        existing = [snapshot.columns for snapshot in self._sides.values() if snapshot]
+        # Of both sides: a table of an older release has fewer columns. At least the key, if no side has the table.
+        self._columns = tuple(dict.fromkeys(column for columns in [*existing, table.key] for column in columns))
+        self._key = ", ".join(map(identifier, table.key))
 
-def _hashed(connection: Any, table: Table, side: str, location: Path) -> tuple[int, str | None]:
-    """The number of rows, and the hash of all."""
-    exists = is_table(location)
-    files = files_of(location) if exists else []
-    rows = rows_sql(files, "NULL")
-    there_are = {name for (name,) in connection.sql(_COLUMNS.format(rows=rows)).fetchall()} if files else set()
-    # In an order of their own, and with those that an older release did not have.
-    columns = ", ".join(
-        f'"{name}"' if name in there_are else f'NULL::VARCHAR AS "{name}"' for name in sorted(table.columns)
-    )
-    connection.execute(_VIEW.format(side=side, columns=columns, rows=rows))
-    connection.execute(_HASHES.format(side=side, key=_names(table.key)))
-    total, count = hashlib.sha256(), 0
-    for batch in connection.sql(_SORTED.format(side=side)).to_arrow_reader():
-        count += batch.num_rows
-        total.update(b"".join(batch.column(0).to_pylist()))
-    return count, total.hexdigest() if exists else None
+    def result(self, limit: int) -> TableDiff:
+        (rows_here, hash_here), (rows_there, hash_there) = map(self._hash, ("here", "there"))
+        self._connection.execute(_DIFFERING.format(key=self._key))
+        [(differing,)] = self._connection.sql("SELECT count(*) FROM differing").fetchall()
+        first = self._connection.sql(_FIRST_DIFFERING.format(key=self._key, limit=limit)).fetchall()
+        rows = tuple(self._row_diff(tuple(key), here, there) for *key, here, there in first)
+        return TableDiff(self._table.name, rows_here, rows_there, hash_here, hash_there, differing, rows)
 
-
-def _row(connection: Any, table: Table, found: tuple[Any, ...]) -> Row:
-    *key, here, there = found
-    values = zip(table.key, map(_literal, key), strict=True)
-    condition = " AND ".join(f'"{name}" IS NOT DISTINCT FROM {value}' for name, value in values)
-    columns: tuple[str, ...] = ()
-    if here and there:
-        texts = ", ".join(f'to_json("{name}")::VARCHAR' for name in table.columns)
-        pair = (
-            connection.sql(_ROWS.format(columns=texts, side=side, condition=condition)).fetchall()[0]
-            for side in ("here", "there")
+    def _hash(self, side: str) -> tuple[int, str | None]:
+        """The number of rows, and the hash of the table."""
+        snapshot = self._sides[side]
+        has = set(snapshot.columns) if snapshot else set()
+        # Sorted by name, so that the hash does not depend on the order of columns.
+        columns = ", ".join(
+            identifier(name) if name in has else f"NULL::VARCHAR AS {identifier(name)}"
+            for name in sorted(self._columns)
         )
-        columns = tuple(name for name, *values in zip(table.columns, *pair, strict=True) if values[0] != values[1])
-    return Row(tuple(key), here, there, columns)
+        rows = snapshot.select(self._connection) if snapshot else "SELECT NULL WHERE false"
+        self._connection.execute(_VIEW.format(side=side, columns=columns, rows=rows))
+        self._connection.execute(_HASHES.format(side=side, key=self._key))
+        total, count = hashlib.sha256(), 0
+        for batch in batches(self._connection.sql(_SORTED_HASHES.format(side=side))):
+            count += batch.num_rows
+            total.update(b"".join(batch.column(0).to_pylist()))
+        return count, total.hexdigest() if snapshot else None
+
+    def _row_diff(self, key: tuple[Any, ...], here: int, there: int) -> RowDiff:
+        differing: tuple[str, ...] = ()
+        if here and there:
+            values_here, values_there = (self._row_as_json(side, key) for side in ("here", "there"))
+            pairs = zip(self._columns, values_here, values_there, strict=True)
+            differing = tuple(column for column, value_here, value_there in pairs if value_here != value_there)
+        return RowDiff(key, here, there, differing)
+
+    def _row_as_json(self, side: str, key: tuple[Any, ...]) -> tuple[Any, ...]:
+        condition = " AND ".join(
+            f"{identifier(column)} IS NOT DISTINCT FROM {_key_literal(value)}"
+            for column, value in zip(self._table.key, key, strict=True)
+        )
+        columns = ", ".join(f"to_json({identifier(name)})::VARCHAR" for name in self._columns)
+        [row] = self._connection.sql(_ROW.format(columns=columns, side=side, condition=condition)).fetchall()
+        return tuple(row)
 
 
-def _names(columns: Sequence[str]) -> str:
-    return ", ".join(f'"{name}"' for name in columns)
-
-
-def _literal(value: Any) -> str:
-    return "NULL" if value is None else str(value) if isinstance(value, int) else quoted(value)
+def _key_literal(value: Any) -> str:
+    return "NULL" if value is None else str(value) if isinstance(value, int) else literal(value)

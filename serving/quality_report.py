@@ -1,52 +1,49 @@
-"""`lineproof quality report`: how every test last went, without Spark."""
+"""The latest result of every data quality test, without Spark."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from lineproof.schemas.errors import LineproofError
 from lineproof.serving.sql import Tables
-from lineproof.settings import Settings
 
-Row = dict[str, Any]
-"""A row of `latest_results`."""
+ResultRow = dict[str, Any]
+"""A row of the view `latest_results`."""
 
 COLUMNS = (
     *("success", "suite", "name", "expectation", "column", "expected", "observed", "unexpected_count", "samples"),
     *("error", "since", "event_time"),
 )
-"""What the terminal shows."""
+"""The columns that the terminal shows."""
 
 _QUERY = """
-SELECT * FROM latest_results AS one ORDER BY one.success, one.suite, one.namespace, one.name, one.result_id
+SELECT * FROM latest_results AS result
+ORDER BY result.success, result.suite, result.namespace, result.name, result.result_id
 """
 
 
 class NoResults(LineproofError):
-    """Nothing was ever tested, which is not the same as nothing failed."""
+    """No test was ever run, which is not the same as no test failed."""
 
 
 class PageNotWritten(LineproofError):
-    """The page has no place."""
+    """The HTML report cannot be written to this file."""
 
 
-def results(settings: Settings) -> list[Row]:
-    """Those that failed first."""
-    found = Tables(settings.tables_path).query(_QUERY)
+def results(tables: str) -> list[ResultRow]:
+    """The latest result of every test, failed tests first."""
+    found = Tables(tables).query(_QUERY)
     if not found.rows:
         raise NoResults(
-            f"There are no results of tests in {settings.tables_path}.",
-            "Run `lineproof quality run`; what it emits is in the tables as soon as the job has read it.",
+            f"There are no results of tests in {tables}.",
+            "Run `lineproof quality run`; its results are in the tables as soon as the job has read them.",
         )
     return [dict(zip(found.columns, row, strict=True)) for row in found.rows]
 
 
-def write_page(found: Sequence[Row], file: Path) -> None:
-    """The same as a page."""
-    from lineproof.quality.html_report import page  # takes seconds, and needs what the table does not
-
+def write_page(html: str, file: Path) -> None:
+    """Write the HTML report, and the directories above it."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(page(found), encoding="utf-8")
+        file.write_text(html, encoding="utf-8")
     except OSError as error:
         raise PageNotWritten(f"{file} cannot be written: {error.strerror}.", "Name another file.") from error

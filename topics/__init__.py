@@ -1,1 +1,1 @@
-"""Kafka topics from the client's side: the cluster, tail, and records that are published again."""
+"""Kafka topics from the client's side: cluster, tail, load, replay, redrive, gaps."""

@@ -1,4 +1,4 @@
-"""Kafka as lineproof's own processes use it: which broker, with which options, and whether it answers."""
+"""A Kafka cluster as lineproof's own processes use it: topics, offsets, and records sent as they are."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -10,22 +10,18 @@ from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec  # type: ign
 
 from lineproof.schemas.envelope import MAX_RECORD_BYTES
 from lineproof.schemas.errors import LineproofError
+from lineproof.schemas.record import Record
 
-Record = tuple[bytes | None, bytes | None]
-"""Key and value."""
-RecordWithHeaders = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]]]
-RecordInPartition = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]], int]
-
-ANY_PARTITION = -1
-"""Which one is told by the key."""
+_BY_KEY = -1
+"""The partition number that lets the key choose the partition."""
 
 
 class KafkaUnavailable(LineproofError):
-    """No broker, no topic, or no permission."""
+    """The broker does not answer, the topic does not exist, or permission is denied."""
 
 
 def spark_options(options: Mapping[str, str]) -> dict[str, str]:
-    """The same options for Spark's Java client, which names and spells some of them otherwise."""
+    """The same options for Spark's Java client, which has other names and formats for some of them."""
     java = dict(options)
     mechanism = java.pop("sasl.mechanisms", None) or java.get("sasl.mechanism")
     if mechanism:
@@ -49,8 +45,8 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-class Kafka:
-    """A look at the cluster, which says what is wrong when something is."""
+class KafkaCluster:
+    """A client of one cluster. Its errors say what is wrong and what to do."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self._options = dict(options)
@@ -66,13 +62,13 @@ class Kafka:
             ) from error
 
     def topics(self, timeout_s: float = 5) -> dict[str, int]:
-        """The topics and their numbers of partitions."""
+        """The number of partitions of every topic."""
         deadline = time.monotonic() + timeout_s
         while True:
             try:
                 metadata = self._admin.list_topics(timeout=1)
             except KafkaException as error:
-                self._admin.poll(0)  # lets the client tell its errors
+                self._admin.poll(0)  # lets the client report its errors
                 if time.monotonic() > deadline or self._is_hopeless():
                     raise self._explained(error) from error
             else:
@@ -85,19 +81,19 @@ class Kafka:
         """First and next offset of every partition of a topic."""
         partitions = [TopicPartition(topic, number) for number in range(self.topics().get(topic, 0))]
 
-        def ask(which: OffsetSpec) -> list[int]:
+        def list_offsets(spec: OffsetSpec) -> list[int]:
             if not partitions:
                 return []
-            futures = self._admin.list_offsets(dict.fromkeys(partitions, which), request_timeout=timeout_s)
-            return [futures[one].result().offset for one in partitions]
+            futures = self._admin.list_offsets(dict.fromkeys(partitions, spec), request_timeout=timeout_s)
+            return [futures[partition].result().offset for partition in partitions]
 
-        first, following = ask(OffsetSpec.earliest()), ask(OffsetSpec.latest())  # type: ignore[no-untyped-call]
-        return {
-            one.partition: bounds for one, bounds in zip(partitions, zip(first, following, strict=True), strict=True)
-        }
+        begins = list_offsets(OffsetSpec.earliest())  # type: ignore[no-untyped-call]
+        ends = list_offsets(OffsetSpec.latest())  # type: ignore[no-untyped-call]
+        bounds = zip(begins, ends, strict=True)
+        return {partition.partition: pair for partition, pair in zip(partitions, bounds, strict=True)}
 
     def topic_id(self, topic: str, timeout_s: float = 10) -> str:
-        """The id of a topic, another one each time it is made; empty where the broker gives none."""
+        """The id of a topic, which is new each time it is created; empty where the broker gives none."""
         described = self._admin.describe_topics(TopicCollection([topic]), request_timeout=timeout_s)
         try:
             found = described[topic].result().topic_id
@@ -109,21 +105,19 @@ class Kafka:
         return str(found) if found.get_most_significant_bits() or found.get_least_significant_bits() else ""
 
     def require_topics(self, *names: str) -> None:
-        """Refuse to go on without these topics."""
-        there = self.topics()
-        if missing := [name for name in names if name not in there]:
+        """Refuse to continue if one of these topics does not exist."""
+        existing = self.topics()
+        if missing := [name for name in names if name not in existing]:
             raise KafkaUnavailable(
                 f"The broker at {self._address} has no topic {', '.join(missing)}.",
-                "Create it, start the job with --create-topics, or set what need not be published (topics.…) empty.",
+                "Create it, start the job with --create-topics, or set topics.… to empty where nothing is published.",
             )
 
-    def send(
-        self, topic: str, records: Iterable[Record | RecordWithHeaders | RecordInPartition], timeout_s: float = 60
-    ) -> None:
-        """Put records on a topic as they are, in order, whatever they are. Events go through an emitter instead."""
+    def send(self, topic: str, records: Iterable[Record], timeout_s: float = 60) -> None:
+        """Send records as they are, in order, and wait until the broker has them. Events go through an emitter."""
         if self._producer is None:
             fixed = {"message.max.bytes": MAX_RECORD_BYTES, "log_level": 0}
-            # Else what is sent again after an error could overtake what comes behind it.
+            # Otherwise a record that is retried after an error could be overtaken by later records.
             self._producer = Producer({"enable.idempotence": True, **self._options, **fixed})
         refused: list[KafkaError] = []
 
@@ -131,30 +125,33 @@ class Kafka:
             if error:
                 refused.append(error)
 
-        for key, value, *more in records:
-            headers: Any = more[0] if more else None
-            partition: Any = more[1] if len(more) > 1 else ANY_PARTITION
-            produce = partial(self._producer.produce, topic, value, key, partition, delivered, headers=headers)
+        for record in records:
+            partition = _BY_KEY if record.partition is None else record.partition
+            headers: Any = list(record.headers) or None
+            produce = partial(
+                self._producer.produce, topic, record.value, record.key, partition, delivered, headers=headers
+            )
             try:
                 produce()
-            except BufferError:  # its queue is full
+            except BufferError:  # the producer's queue is full
                 self._producer.flush(timeout_s)
                 produce()
             self._producer.poll(0)
-        left = self._producer.flush(timeout_s)
-        if left or refused:
+        pending = self._producer.flush(timeout_s)
+        if pending or refused:
             why = f": {refused[0].str()}" if refused else f" within {timeout_s:.0f} s"
             raise KafkaUnavailable(
-                f"{left + len(refused)} records were not delivered to {topic}{why}.", "Check the broker and the topic."
+                f"{pending + len(refused)} records were not delivered to {topic}{why}.",
+                "Check the broker and the topic.",
             )
 
     def create_topics(
         self, names: list[str], partitions: int, replication_factor: int, *, compacted: bool = False
     ) -> list[str]:
-        """Create those topics that are not there, and wait until they are; return their names."""
-        there = self.topics()
+        """Create the topics that do not exist, wait until the broker has them, and return their names."""
+        existing = self.topics()
         config = {"max.message.bytes": str(MAX_RECORD_BYTES), **({"cleanup.policy": "compact"} if compacted else {})}
-        new = [NewTopic(name, partitions, replication_factor, config=config) for name in names if name not in there]
+        new = [NewTopic(name, partitions, replication_factor, config=config) for name in names if name not in existing]
         if not new:
             return []
         for name, future in self._admin.create_topics(new).items():
@@ -163,13 +160,13 @@ class Kafka:
             except KafkaException as error:
                 if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
                     raise KafkaUnavailable(
-                        f"The topic {name} cannot be created: {error.args[0].str()}", "Create it by hand."
+                        f"The topic {name} cannot be created: {error.args[0].str()}", "Create it with Kafka's tools."
                     ) from error
         self._await_topics({topic.topic for topic in new})
         return [topic.topic for topic in new]
 
     def _await_topics(self, names: set[str], timeout_s: float = 10) -> None:
-        """A broker learns of a new topic a moment after the controller has made it."""
+        """A broker learns of a new topic a moment after the controller has created it."""
         deadline = time.monotonic() + timeout_s
         while not names <= self.topics().keys() and time.monotonic() < deadline:
             time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""Events in files, one after the other: JSON lines of any size, one document, an array; also gzipped."""
+"""Read events from files of any size: JSON lines, one document or an array, also gzipped."""
 
 import gzip
 import json
@@ -15,46 +15,46 @@ from lineproof.schemas.errors import LineproofError
 
 STDIN = "-"
 _GZIP = b"\x1f\x8b"
-_BETWEEN = " \t\r\n\ufeff[],"
-"""What may stand between events."""
+_SEPARATORS = " \t\r\n\ufeff[],"
+"""The characters that may stand between events."""
 _DECODER = json.JSONDecoder()
 
 
 class UnreadableFile(LineproofError):
-    """The file is not there, or not what it seems."""
+    """The file does not exist, or cannot be read."""
 
     exit_code = 2
 
 
 @dataclass(frozen=True)
-class Place:
-    """In a file: a line, counted from 1, and how much of it has been read."""
+class LinePosition:
+    """A position in a file: the line, counted from 1, and how many characters of it were read."""
 
     line: int
     column: int
 
 
-BEGINNING = Place(1, 0)
+BEGINNING = LinePosition(1, 0)
 
 
 @dataclass(frozen=True)
 class Document:
-    """An event, byte for byte, or what stands where one should."""
+    """The text of an event, unchanged; or text that is not JSON where an event was expected."""
 
     line: int
     text: str
-    end: Place
-    """Right behind it."""
+    end: LinePosition
+    """The position after it."""
 
     @property
     def payload(self) -> bytes:
-        """As it is in the file, also where that is not UTF-8."""
+        """The bytes as they are in the file, even if they are not UTF-8."""
         return self.text.encode(errors="surrogateescape")
 
 
 @contextmanager
 def opened(name: str) -> Iterator[tuple[Iterator[str], Callable[[], int]]]:
-    """The lines of a file, or of stdin for `-`; and a function that says how much of the file has been read."""
+    """The lines of a file, or of stdin for `-`; and a function that returns how many bytes of the file were read."""
     with _open(name) as file:
         is_zipped = file.peek(2)[:2] == _GZIP
         lines = gzip.GzipFile(fileobj=file) if is_zipped else file
@@ -65,7 +65,7 @@ def _open(name: str) -> Any:
     try:
         return nullcontext(sys.stdin.buffer) if name == STDIN else Path(name).open("rb")
     except OSError as error:
-        raise UnreadableFile(f"{name} cannot be read: {error.strerror}.", "Name a file that is there.") from error
+        raise UnreadableFile(f"{name} cannot be read: {error.strerror}.", "Name a file that exists.") from error
 
 
 def _texts(name: str, lines: Iterable[bytes]) -> Iterator[str]:
@@ -73,14 +73,17 @@ def _texts(name: str, lines: Iterable[bytes]) -> Iterator[str]:
         for line in lines:
             yield line.decode(errors="surrogateescape")
     except (OSError, EOFError, zlib.error) as error:
-        raise UnreadableFile(f"{name} cannot be read to its end: {error}", "Fetch it again.") from error
+        raise UnreadableFile(
+            f"{name} cannot be read to its end: {error}", "It is incomplete: copy it again."
+        ) from error
 
 
-def split(lines: Iterable[str], after: Place = BEGINNING) -> Iterator[Document]:
-    """The events of a file behind a place: one document, an array of them, or one a line.
+def split(lines: Iterable[str], after: LinePosition = BEGINNING) -> Iterator[Document]:
+    """The events of a file after a position: one document, an array of documents, or one per line.
 
-    Events are cut out, not written anew, so that their bytes stay what they were. What is no JSON is handed on to its
-    line's end, to be refused by name. No more is in memory than the lines of one event.
+    Events are cut out of the text and not serialised again, so their bytes do not change. Text that is not JSON is
+    returned up to the end of its line, so that the caller can refuse it by line number. Only the lines of one event are
+    in memory.
     """
     following = iter(lines)
     for _ in range(after.line - 1):
@@ -93,7 +96,7 @@ def split(lines: Iterable[str], after: Place = BEGINNING) -> Iterator[Document]:
             text, counted, position = next(following, ""), 0, 0
             continue
         while (end := _end(text, position)) is None:
-            more = _as_much_again(following, len(text) - position)
+            more = _lines_of_length(following, len(text) - position)
             if not more or len(text) - position > MAX_RECORD_BYTES:
                 end = _end_of_line(text, position)
                 text += more
@@ -101,12 +104,12 @@ def split(lines: Iterable[str], after: Place = BEGINNING) -> Iterator[Document]:
             text += more
         begin_of_line = text.rfind("\n", 0, end) + 1
         end_line = line + text.count("\n", position, end)
-        yield Document(line, text[position:end].rstrip("\r"), Place(end_line, end - begin_of_line))
+        yield Document(line, text[position:end].rstrip("\r"), LinePosition(end_line, end - begin_of_line))
         position = end
 
 
 def _end(text: str, position: int) -> int | None:
-    """Where the document ends that begins here, or the line of what is none; None if it may go on behind the text."""
+    """Where the document that begins here ends, or the line, if it is not JSON; None if the text may be incomplete."""
     try:
         return _DECODER.raw_decode(text, position)[1]
     except json.JSONDecodeError as error:
@@ -120,8 +123,8 @@ def _end_of_line(text: str, position: int) -> int:
     return len(text) if newline < 0 else newline
 
 
-def _as_much_again(lines: Iterator[str], size: int) -> str:
-    """Lines that are together as long: so that what spans many of them is not tried once for each."""
+def _lines_of_length(lines: Iterator[str], size: int) -> str:
+    """Lines of this length in all, so that a document of many lines is not parsed again for each line."""
     taken: list[str] = []
     length = 0
     while length < size and (line := next(lines, "")):
@@ -131,9 +134,17 @@ def _as_much_again(lines: Iterator[str], size: int) -> str:
 
 
 def _skip(text: str, position: int) -> int:
-    while position < len(text) and text[position] in _BETWEEN:
+    while position < len(text) and text[position] in _SEPARATORS:
         position += 1
     return position
+
+
+def require_readable(names: Iterable[str]) -> None:
+    """Refuse files that cannot be opened."""
+    for name in names:
+        if name != STDIN:
+            with opened(name):
+                pass
 
 
 def read_text(name: str) -> str:
@@ -141,6 +152,6 @@ def read_text(name: str) -> str:
     try:
         return sys.stdin.buffer.read().decode() if name == STDIN else Path(name).read_bytes().decode()
     except OSError as error:
-        raise UnreadableFile(f"{name} cannot be read: {error.strerror}.", "Name a file that is there.") from error
+        raise UnreadableFile(f"{name} cannot be read: {error.strerror}.", "Name a file that exists.") from error
     except UnicodeDecodeError as error:
-        raise UnreadableFile(f"{name} is not UTF-8: {error.reason}.", "Name a file of JSON.") from error
+        raise UnreadableFile(f"{name} is not UTF-8: {error.reason}.", "Name a JSON file.") from error

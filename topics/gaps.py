@@ -1,7 +1,7 @@
-"""Whether the archive is complete: its offsets, partition by partition, against those of the topic.
+"""Find offsets that the archive does not have, by comparing it with the topic, partition by partition.
 
-Not every offset is a record: the mark at the end of a transaction takes one, and a compacted topic forgets some. So the
-topic is asked what lies in a hole, as long as it has that range.
+Not every offset is a record: the marker at the end of a transaction takes an offset, and compaction removes records. So
+a gap in the archive is looked up in the topic, as long as the topic still has that range.
 """
 
 import time
@@ -12,27 +12,27 @@ from enum import Enum
 
 from confluent_kafka import Consumer, KafkaError, TopicPartition
 
+from lineproof.schemas.archive_names import newest_name
 from lineproof.serving.sql import Tables
-from lineproof.streaming.recovery.topic import Ranges, newest_name
-from lineproof.topics.cluster import Kafka, KafkaUnavailable
+from lineproof.topics.cluster import KafkaCluster, KafkaUnavailable
 
 _ENDS = "SELECT topic, partition, max(archive.offset) + 1 FROM archive GROUP BY topic, partition"
-_HOLES = "SELECT topic, partition, first_missing, last_missing FROM archive_gaps ORDER BY ALL"
+_GAPS = "SELECT topic, partition, first_missing, last_missing FROM archive_gaps ORDER BY ALL"
 
 
-class Kind(Enum):
-    """What is known of offsets that the archive does not have."""
+class GapKind(Enum):
+    """What is known about offsets that the archive does not have. The values are what the command prints."""
 
     WAITING = "not archived yet"
     MISSING = "MISSING: the topic has these records"
-    NOTHING = "no records: marks of transactions, or compacted away"
-    GONE = "UNKNOWN: the topic no longer has this range; expired before it was archived, or never records"
-    OTHER_TOPIC = "UNKNOWN: the topic ends before the archive; it was made anew, or lost its end"
+    NOTHING = "no records: transaction markers, or compacted away"
+    GONE = "UNKNOWN: the topic no longer has this range; records expired before they were archived, or never existed"
+    OTHER_TOPIC = "UNKNOWN: the topic ends before the archive; it was recreated, or lost its end"
 
     @property
-    def is_hole(self) -> bool:
+    def may_be_loss(self) -> bool:
         """Whether records are lost, or may be."""
-        return self in (Kind.MISSING, Kind.GONE, Kind.OTHER_TOPIC)
+        return self in (GapKind.MISSING, GapKind.GONE, GapKind.OTHER_TOPIC)
 
 
 @dataclass(frozen=True)
@@ -44,46 +44,50 @@ class Gap:
     first: int
     last: int
     offsets: int
-    """How many of them it is about."""
-    kind: Kind
+    """How many offsets are affected: those of records, where the topic still has them."""
+    kind: GapKind
 
 
-def find_gaps(tables: Tables, topic: str, kafka: Kafka, options: Mapping[str, str]) -> Iterator[Gap]:
-    """All of them, with what is known of each."""
+def find_gaps(tables: Tables, topic: str, cluster: KafkaCluster, options: Mapping[str, str]) -> Iterator[Gap]:
+    """All gaps in the archive, and the offsets after its end, each with what is known about it."""
     ends: dict[str, dict[int, int]] = {}
     for name, partition, end in tables.query(_ENDS).rows:
         ends.setdefault(name, {})[partition] = end
     newest = newest_name(topic, ends)
-    on_topic = kafka.offsets(topic)
-    is_another = any(end > on_topic[one][1] for one, end in ends.get(newest, {}).items() if one in on_topic)
-    for name, partition, first, last in tables.query(_HOLES).rows:
-        there = on_topic.get(partition) if name == newest and not is_another else None
-        yield from _explained(Gap(name, partition, first, last, last - first + 1, Kind.GONE), there, topic, options)
-    yield from _beyond(newest, ends.get(newest, {}), on_topic)
+    in_topic = cluster.offsets(topic)
+    archived = ends.get(newest, {})
+    was_recreated = any(end > in_topic[partition][1] for partition, end in archived.items() if partition in in_topic)
+    for name, partition, first, last in tables.query(_GAPS).rows:
+        bounds = in_topic.get(partition) if name == newest and not was_recreated else None
+        gap = Gap(name, partition, first, last, last - first + 1, GapKind.GONE)
+        yield from _looked_up(gap, bounds, topic, options)
+    yield from _after_the_archive(newest, archived, in_topic)
 
 
-def _beyond(name: str, archived: Mapping[int, int], on_topic: Ranges) -> Iterator[Gap]:
-    """Behind the last archived record."""
-    for partition, (begin, end) in sorted(on_topic.items()):
+def _after_the_archive(
+    name: str, archived: Mapping[int, int], in_topic: Mapping[int, tuple[int, int]]
+) -> Iterator[Gap]:
+    """Offsets after the last archived record of each partition."""
+    for partition, (begin, end) in sorted(in_topic.items()):
         reached = archived.get(partition, 0)
         if reached > end:
-            yield Gap(name, partition, end, reached - 1, reached - end, Kind.OTHER_TOPIC)
+            yield Gap(name, partition, end, reached - 1, reached - end, GapKind.OTHER_TOPIC)
             continue
         if reached < begin:
-            yield Gap(name, partition, reached, begin - 1, begin - reached, Kind.GONE)
+            yield Gap(name, partition, reached, begin - 1, begin - reached, GapKind.GONE)
         if end > (waiting := max(begin, reached)):
-            yield Gap(name, partition, waiting, end - 1, end - waiting, Kind.WAITING)
+            yield Gap(name, partition, waiting, end - 1, end - waiting, GapKind.WAITING)
 
 
-def _explained(hole: Gap, there: tuple[int, int] | None, topic: str, options: Mapping[str, str]) -> Iterator[Gap]:
-    """A hole of the archive, in parts: what the topic has forgotten, and what it says of the rest."""
-    begin = min(max(hole.first, there[0]), hole.last + 1) if there else hole.last + 1
-    if begin > hole.first:
-        yield Gap(hole.topic, hole.partition, hole.first, begin - 1, begin - hole.first, Kind.GONE)
-    if begin <= hole.last:
-        found = records_between(topic, hole.partition, begin, hole.last, options)
-        kind = Kind.MISSING if found else Kind.NOTHING
-        yield Gap(hole.topic, hole.partition, begin, hole.last, found or hole.last - begin + 1, kind)
+def _looked_up(gap: Gap, bounds: tuple[int, int] | None, topic: str, options: Mapping[str, str]) -> Iterator[Gap]:
+    """A gap in the archive, split: the offsets that the topic no longer has, and the rest, looked up in the topic."""
+    begin = min(max(gap.first, bounds[0]), gap.last + 1) if bounds else gap.last + 1
+    if begin > gap.first:
+        yield Gap(gap.topic, gap.partition, gap.first, begin - 1, begin - gap.first, GapKind.GONE)
+    if begin <= gap.last:
+        found = records_between(topic, gap.partition, begin, gap.last, options)
+        kind = GapKind.MISSING if found else GapKind.NOTHING
+        yield Gap(gap.topic, gap.partition, begin, gap.last, found or gap.last - begin + 1, kind)
 
 
 def records_between(
@@ -100,7 +104,7 @@ def records_between(
             "log_level": 0,
         }
     )
-    found, why, deadline = 0, "none came in time", time.monotonic() + timeout_s
+    found, why, deadline = 0, "no record was delivered in time", time.monotonic() + timeout_s
     try:
         consumer.assign([TopicPartition(topic, partition, first)])
         while time.monotonic() < deadline:

@@ -1,89 +1,93 @@
-"""`lineproof emit`: events from files onto the topic, however large the files are."""
+"""Publish OpenLineage events from files of any size."""
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from lineproof.local.endpoints import client_options, registry_of
 from lineproof.producers.emitter import Emitter
 from lineproof.producers.transports.kafka import kafka_transport
 from lineproof.schemas.errors import LineproofError
 from lineproof.schemas.openlineage import InvalidEvent
-from lineproof.serving.atomic_file import write_whole
-from lineproof.settings import Settings
-from lineproof.topics.cluster import Kafka
-from lineproof.topics.event_files import BEGINNING, STDIN, Place, opened, split
+from lineproof.schemas.registry import Registry
+from lineproof.serving.atomic_file import write_atomically
+from lineproof.topics.cluster import KafkaCluster
+from lineproof.topics.event_files import BEGINNING, STDIN, LinePosition, opened, split
 
-AT_A_TIME = 2000
-"""So many events are under way. When the topic has them, it is written down how far we are."""
+EVENTS_PER_CHECKPOINT = 2000
+"""After so many events the load waits until the broker has them, and saves its progress."""
 TIMEOUT_S = 60
 
 
 class NotDelivered(LineproofError):
-    """The broker did not take all events."""
+    """The broker did not accept all events."""
 
 
 @dataclass(frozen=True)
-class Position:
-    """How far a load has come."""
+class LoadProgress:
+    """How far a load has come: the number of the file, the position in it, and how many events there were."""
 
     file: int = 0
-    place: Place = BEGINNING
+    place: LinePosition = BEGINNING
     sent: int = 0
     refused: int = 0
 
 
 class Load:
-    """The events of some files, published in their order. One that was stopped goes on where it was."""
+    """Publishes the events of some files in order. A load that was stopped continues where it was."""
 
-    def __init__(self, files: Sequence[str], settings: Settings) -> None:
-        for name in files:
-            if name != STDIN:
-                with opened(name):  # named before anything is sent
-                    pass
+    def __init__(
+        self,
+        files: Sequence[str],
+        options: Mapping[str, str],
+        topic: str,
+        spool: Path,
+        home: Path,
+        registry: Registry | None = None,
+    ) -> None:
         self._files = files
-        self._topic, self._spool = settings.topics.events, settings.spool_path
-        options = client_options(settings)
-        kafka = Kafka(options)
-        kafka.require_topics(self._topic)
-        self._remembered = _place_to_remember(files, f"{self._topic} {kafka.topic_id(self._topic)}", settings.home)
-        registry = registry_of(settings)
-        transport = kafka_transport(options, self._topic, self._spool / "kafka", registry=registry)
+        self._topic, self._spool = topic, spool
+        cluster = KafkaCluster(options)
+        cluster.require_topics(topic)
+        self._progress_file = _progress_file(files, f"{topic} {cluster.topic_id(topic)}", home)
+        transport = kafka_transport(options, topic, spool / "kafka", registry=registry)
         self._emitter = Emitter(transport, namespace="")
-        self.position = _recall(self._remembered)
+        self.progress = _load_progress(self._progress_file)
 
     @property
     def bytes(self) -> int | None:
-        """Of all files; None where one of them is stdin."""
+        """The size of all files; None if one of them is stdin."""
         return None if STDIN in self._files else sum(Path(name).stat().st_size for name in self._files)
 
-    def forget(self) -> str:
-        """How to begin anew."""
-        return f"remove {self._remembered}"
+    def how_to_restart(self) -> str:
+        """What to do to start from the beginning."""
+        return f"remove {self._progress_file}"
 
-    def run(self, complain: Callable[[str], None], report: Callable[[int, int], None]) -> Position:
-        """Publish what is left. Tells how many events were sent in all, and how many bytes of the files were read."""
+    def run(self, complain: Callable[[str], None], report: Callable[[int, int], None]) -> LoadProgress:
+        """Publish the remaining events.
+
+        Calls `complain` for every event that is not valid, and `report` with the events sent in all and the bytes read.
+        """
         before = 0
         try:
             for number, name in enumerate(self._files):
-                if number >= self.position.file:
-                    for read in self._load(number, name, complain):
-                        report(self.position.sent, before + read)
+                if number >= self.progress.file:
+                    for read in self._publish(number, name, complain):
+                        report(self.progress.sent, before + read)
                 before += 0 if name == STDIN else Path(name).stat().st_size
             self._flush()
         except BaseException:
-            # What was published is safe in the spool: the next `emit` sends it.
-            self._remember()
+            # Published events are safe in the spool: the next load sends them.
+            self._save_progress()
             raise
-        if self._remembered:
-            self._remembered.unlink(missing_ok=True)
-        return self.position
+        if self._progress_file:
+            self._progress_file.unlink(missing_ok=True)
+        return self.progress
 
-    def _load(self, number: int, name: str, complain: Callable[[str], None]) -> Iterator[int]:
-        """Publish what is left of a file; tells how many of its bytes were read."""
-        after = self.position.place if number == self.position.file else BEGINNING
+    def _publish(self, number: int, name: str, complain: Callable[[str], None]) -> Iterator[int]:
+        """Publish the remaining events of a file; yields how many of its bytes were read."""
+        after = self.progress.place if number == self.progress.file else BEGINNING
         with opened(name) as (lines, read):
             for document in split(lines, after):
                 is_valid = True
@@ -92,11 +96,11 @@ class Load:
                 except InvalidEvent as error:
                     complain(f"{name}:{document.line}: {error.what}")
                     is_valid = False
-                sent, refused = self.position.sent + is_valid, self.position.refused + (not is_valid)
-                self.position = Position(number, document.end, sent, refused)
-                if (sent + refused) % AT_A_TIME == 0:
+                sent, refused = self.progress.sent + is_valid, self.progress.refused + (not is_valid)
+                self.progress = LoadProgress(number, document.end, sent, refused)
+                if (sent + refused) % EVENTS_PER_CHECKPOINT == 0:
                     self._flush()
-                    self._remember()
+                    self._save_progress()
                     yield read()
 
     def _flush(self) -> None:
@@ -105,33 +109,33 @@ class Load:
         if not delivered:
             raise NotDelivered(
                 f"{stats.pending} events were not delivered to {self._topic} in time.",
-                f"Check the broker. They wait in {self._spool}; the same command sends them, and goes on.",
+                f"Check the broker. The events are in {self._spool}; the same command sends them and continues.",
             )
         if failed := stats.rejected + stats.lost:
             raise NotDelivered(
-                f"{failed} events were not delivered to {self._topic}: the broker does not take them, or there was no "
-                f"room for them in {self._spool}.",
-                "The log says why (-v). Those that the broker does not take are in `rejected` there.",
+                f"{failed} events were not delivered to {self._topic}: the broker refuses them, or there was no room "
+                f"for them in {self._spool}.",
+                "The log says why (-v). Events that the broker refuses are in the directory `rejected` there.",
             )
 
-    def _remember(self) -> None:
-        if self._remembered:
-            self._remembered.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(self._remembered, json.dumps(asdict(self.position)))
+    def _save_progress(self) -> None:
+        if self._progress_file:
+            self._progress_file.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(self._progress_file, json.dumps(asdict(self.progress)))
 
 
-def _place_to_remember(files: Sequence[str], target: str, home: Path) -> Path | None:
-    """A file for these very files and this very topic; none for stdin, which nobody can read twice."""
+def _progress_file(files: Sequence[str], target: str, home: Path) -> Path | None:
+    """One file for the same files and the same topic; none for stdin, which cannot be read twice."""
     if STDIN in files:
         return None
     states = [(Path(name).absolute(), Path(name).stat()) for name in files]
-    said = [target, *(f"{name} {state.st_size} {state.st_mtime_ns}" for name, state in states)]
-    name = hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
+    identity = [target, *(f"{name} {state.st_size} {state.st_mtime_ns}" for name, state in states)]
+    name = hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:16]
     return home.absolute() / "loads" / f"{name}.json"
 
 
-def _recall(file: Path | None) -> Position:
+def _load_progress(file: Path | None) -> LoadProgress:
     if file is None or not file.exists():
-        return Position()
-    kept = json.loads(file.read_text())
-    return Position(**{**kept, "place": Place(**kept["place"])})
+        return LoadProgress()
+    saved = json.loads(file.read_text())
+    return LoadProgress(**{**saved, "place": LinePosition(**saved["place"])})

@@ -1,4 +1,4 @@
-"""Records of any topic of ours, decoded, as they come."""
+"""Read and decode the records of a topic, without moving the offsets of any consumer group."""
 
 import heapq
 import json
@@ -21,26 +21,25 @@ from lineproof.schemas.avro import (
 from lineproof.schemas.envelope import JSON_MARKER
 from lineproof.schemas.errors import LineproofError, suggest
 from lineproof.schemas.reasons import Reason
-from lineproof.settings import Settings
-from lineproof.topics.cluster import Kafka, KafkaUnavailable
+from lineproof.topics.cluster import KafkaCluster, KafkaUnavailable
 
-AT_A_TIME = 500
-PATIENCE_S = 30
-"""So long a broker may send nothing of what it is known to have."""
+MESSAGES_PER_POLL = 500
+TIMEOUT_S = 30
+"""How long a broker may send nothing, although it has more records."""
 _POLL_S = 0.2
 
 _BY_HEADER = {schema.header(): schema for name in NAMES for schema in released(name).values()}
 
 
-class NoSuchTopic(LineproofError):
-    """It is not there, or has no name."""
+class TopicNotFound(LineproofError):
+    """The topic does not exist, or nothing is published to it."""
 
     exit_code = 2
 
 
 @dataclass(frozen=True)
-class Seen:
-    """One record, decoded. What cannot be is left as bytes, and `undecoded` says why."""
+class DecodedRecord:
+    """A record of a topic. If its value cannot be decoded, `record` has the bytes and `undecoded` says why."""
 
     partition: int
     offset: int
@@ -52,18 +51,16 @@ class Seen:
     undecoded: str | None
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """The record for JSON output, without empty fields."""
         return {name: value for name, value in vars(self).items() if value is not None and value != {}}
 
 
-def topic_named(name: str, settings: Settings) -> str:
-    """The topic that a name stands for: what is published, in the settings' word for it, or any other by its own."""
+def topic_named(name: str, configured: Mapping[str, str]) -> str:
+    """The topic for a name of the settings, such as `dead-letters`; any other name is the topic's own."""
     field = name.replace("-", "_")
-    if field not in ("events", "dead_letters", "runs", "violations", "quality"):
-        return name
-    topic = str(getattr(settings.topics, field))
+    topic = configured.get(field, name)
     if not topic:
-        raise NoSuchTopic(f"topics.{field} is empty: nothing is published.", "Name a topic there, and start the job.")
+        raise TopicNotFound(f"topics.{field} is empty: nothing is published.", "Set it to a topic, and start the job.")
     return topic
 
 
@@ -74,64 +71,67 @@ def tail(
     *,
     last: int | None,
     follow: bool,
-) -> Iterator[Seen]:
-    """The last records of a topic (all, if `last` is None); then, if it is to be followed, what comes after them."""
-    there = Kafka(options).topics()
-    if topic not in there:
-        ours = [name for name in there if not name.startswith("__")]
-        raise NoSuchTopic(
+) -> Iterator[DecodedRecord]:
+    """The last records of a topic (all, if `last` is None); then, with `follow`, new records as they arrive."""
+    cluster = KafkaCluster(options)
+    existing = cluster.topics()
+    if topic not in existing:
+        ours = [name for name in existing if not name.startswith("__")]
+        raise TopicNotFound(
             f"The broker at {options['bootstrap.servers']} has no topic {topic}.",
-            f"{suggest(topic, ours)} `lineproof job --create-topics` creates those of the settings.",
+            f"{suggest(topic, ours)} `lineproof job --create-topics` creates the configured topics.",
         )
-    ends = Kafka(options).offsets(topic)
+    bounds = cluster.offsets(topic)
     own = {"group.id": "lineproof-tail", "enable.auto.commit": False, "enable.partition.eof": True, "log_level": 0}
     consumer = Consumer({**options, **own})
     try:
-        begins = {one: first if last is None else max(first, end - last) for one, (first, end) in ends.items()}
-        consumer.assign([TopicPartition(topic, one, begin) for one, begin in begins.items()])
-        to_come = _until(consumer, {one: end for one, (_, end) in ends.items() if begins[one] < end})
-        seen = (_seen(message, schema_ids) for message in to_come)
-        yield from seen if last is None else reversed(heapq.nlargest(last, seen, key=_in_time))
+        begins = {
+            partition: first if last is None else max(first, end - last) for partition, (first, end) in bounds.items()
+        }
+        consumer.assign([TopicPartition(topic, partition, begin) for partition, begin in begins.items()])
+        ends = {partition: end for partition, (_, end) in bounds.items() if begins[partition] < end}
+        records = (_decoded_record(message, schema_ids) for message in _read_until(consumer, ends))
+        yield from records if last is None else reversed(heapq.nlargest(last, records, key=_by_time))
         while follow:
-            for message in _consumed(consumer):
+            for message in _consume(consumer):
                 if not message.error():
-                    yield _seen(message, schema_ids)
+                    yield _decoded_record(message, schema_ids)
     finally:
         consumer.close()
 
 
-def _until(consumer: Consumer, ends: dict[int, int]) -> Iterator[Any]:
-    """What there is up to these offsets, of which compaction may have left none."""
-    deadline = time.monotonic() + PATIENCE_S
+def _read_until(consumer: Consumer, ends: dict[int, int]) -> Iterator[Any]:
+    """The messages before these offsets. After compaction there may be none."""
+    deadline = time.monotonic() + TIMEOUT_S
     while ends:
-        for message in _consumed(consumer):
-            deadline = time.monotonic() + PATIENCE_S
+        for message in _consume(consumer):
+            deadline = time.monotonic() + TIMEOUT_S
             if not message.error():
                 yield message
             if message.error() or message.offset() + 1 >= ends.get(message.partition(), 0):
                 ends.pop(message.partition(), None)
         if time.monotonic() > deadline:
-            raise KafkaUnavailable(f"The broker sent nothing for {PATIENCE_S} s.", "Check that it runs.")
+            raise KafkaUnavailable(f"The broker sent nothing for {TIMEOUT_S} s.", "Check that it runs.")
 
 
-def _consumed(consumer: Consumer) -> list[Any]:
-    """Records; and for each partition that has no more, what the client takes for an error."""
-    messages = consumer.consume(AT_A_TIME, timeout=_POLL_S)
-    for one in messages:
-        error = one.error()
+def _consume(consumer: Consumer) -> list[Any]:
+    """The next messages. The end of a partition is a message with an error."""
+    messages = consumer.consume(MESSAGES_PER_POLL, timeout=_POLL_S)
+    for message in messages:
+        error = message.error()
         if error and error.code() != KafkaError._PARTITION_EOF:
             raise KafkaUnavailable(f"The topic cannot be read: {error.str()}.", "Check the `kafka` settings.")
     return list(messages)
 
 
-def _in_time(one: Seen) -> tuple[datetime, int, int]:
-    return one.timestamp or datetime.min.replace(tzinfo=timezone.utc), one.partition, one.offset
+def _by_time(record: DecodedRecord) -> tuple[datetime, int, int]:
+    return record.timestamp or datetime.min.replace(tzinfo=timezone.utc), record.partition, record.offset
 
 
-def _seen(message: Any, schema_ids: Mapping[int, Schema]) -> Seen:
+def _decoded_record(message: Any, schema_ids: Mapping[int, Schema]) -> DecodedRecord:
     _, milliseconds = message.timestamp()
-    schema, record, undecoded = decoded(message.value(), schema_ids)
-    return Seen(
+    schema, record, undecoded = decode(message.value(), schema_ids)
+    return DecodedRecord(
         partition=message.partition(),
         offset=message.offset(),
         timestamp=datetime.fromtimestamp(milliseconds / 1000, timezone.utc) if milliseconds > 0 else None,
@@ -143,8 +143,11 @@ def _seen(message: Any, schema_ids: Mapping[int, Schema]) -> Seen:
     )
 
 
-def decoded(value: bytes | None, schema_ids: Mapping[int, Schema]) -> tuple[Schema | None, Any, str | None]:
-    """The schema and the record; else the bytes, and why. Never with a schema that came with the record."""
+def decode(value: bytes | None, schema_ids: Mapping[int, Schema]) -> tuple[Schema | None, Any, str | None]:
+    """The schema and the record; or no schema, the bytes, and why they cannot be decoded.
+
+    Only schemas that this release knows are used, never a schema that came with the record.
+    """
     if not value:
         return None, None, Reason.EMPTY_VALUE.meaning
     if value.startswith(JSON_MARKER):

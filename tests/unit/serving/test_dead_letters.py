@@ -1,4 +1,4 @@
-"""Dead letters, one by one (R47)."""
+"""Dead letters: list, show and send again."""
 
 from datetime import datetime, timezone
 from pathlib import Path
@@ -11,7 +11,10 @@ from typer.testing import CliRunner
 
 from lineproof.cli.dead_letters import _text
 from lineproof.cli.main import app
-from lineproof.serving.dead_letters import REDRIVEN_FROM, DeadLetters, NoSuchLetter, UnknownReason
+from lineproof.schemas.headers import REDRIVEN_FROM
+from lineproof.schemas.record import Record
+from lineproof.serving.dead_letters import DeadLetterNotFound, DeadLetters, UnknownReason
+from lineproof.topics.redrive import redriven_record
 from tests.arrow import BYTES, COORDINATES
 
 SOURCE = [{"key": "source", "value": b"\xff"}, {"key": "none", "value": None}]
@@ -24,7 +27,7 @@ def record(offset: int, **columns: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Records 1 to 3 are dead; 4 took the place of 2 and is well, 5 that of 3 and is not."""
+    """Records 1 to 3 are dead letters. Record 4 replaces 2 and is usable; record 5 replaces 3 and is not."""
     letters = [
         record(1, reason="empty_value", key=None, headers=None, value=None),
         record(2, reason="invalid_json", key=b"key", headers=SOURCE, value=b'{"a": ' + b"\xe9" * 100),
@@ -49,26 +52,26 @@ def invoke(root: Path, *arguments: str) -> Any:
     return CliRunner().invoke(app, ["dead-letters", *arguments, "--set", f"tables={root}/tables"])
 
 
-def test_each_says_what_became_of_it(root: Path) -> None:
+def test_each_shows_what_became_of_it(root: Path) -> None:
     letters = DeadLetters(f"{root}/tables")
-    assert [(one.record, one.size, one.fate) for one in letters.outlines()] == [
+    assert [(letter.record, letter.size, letter.outcome) for letter in letters.outlines()] == [
         ("events/0/3", 7, "dead again: not_an_event"),
-        ("events/0/2", 106, "well"),
+        ("events/0/2", 106, "resolved"),
         ("events/0/1", None, ""),
     ]
-    assert [one.record for one in letters.outlines("empty_value")] == ["events/0/1"]
+    assert [letter.record for letter in letters.outlines("empty_value")] == ["events/0/1"]
     assert len(letters.outlines()[1].beginning or b"") < 106
 
 
-def test_what_is_sent_is_what_came_and_says_so(root: Path) -> None:
+def test_the_redriven_record_keeps_key_headers_and_bytes(root: Path) -> None:
     [letter] = DeadLetters(f"{root}/tables").named(["events/0/2"])
     headers = [("source", b"\xff"), ("none", None), (REDRIVEN_FROM, b"events/0/2")]
-    assert letter.again() == (b"key", letter.value, headers)
-    assert letter.again(patch=b"{}") == (b"key", b"{}", headers)
+    assert redriven_record(letter) == Record(b"key", letter.value, headers)
+    assert redriven_record(letter, patch=b"{}") == Record(b"key", b"{}", headers)
 
 
-def test_a_letter_that_died_twice_names_the_second(root: Path) -> None:
-    """Its headers have the mark of the first time, which is told by the first's own row."""
+def test_a_record_that_died_twice_names_its_second_dead_letter(root: Path) -> None:
+    """The header of the first time is replaced; the archive still has it."""
     write_deltalake(
         root / "tables" / "dead_letters",
         pa.Table.from_pylist(
@@ -82,12 +85,12 @@ def test_a_letter_that_died_twice_names_the_second(root: Path) -> None:
         mode="append",
     )
     [letter] = DeadLetters(f"{root}/tables").named(["events/0/5"])
-    assert letter.again() == (b"key", b"{}", [(REDRIVEN_FROM, b"events/0/5")])
+    assert redriven_record(letter) == Record(b"key", b"{}", [(REDRIVEN_FROM, b"events/0/5")])
 
 
-def test_what_is_not_there_is_told(root: Path) -> None:
+def test_unknown_records_and_reasons_are_errors(root: Path) -> None:
     letters = DeadLetters(f"{root}/tables")
-    with pytest.raises(NoSuchLetter, match="events/0/9 is no dead letter"):
+    with pytest.raises(DeadLetterNotFound, match="events/0/9 is not a dead letter"):
         letters.named(["events/0/1", "events/0/9"])
     with pytest.raises(UnknownReason, match="Did you mean invalid_json"):
         letters.outlines("invalid-json")
@@ -98,7 +101,7 @@ def test_list(root: Path) -> None:
     assert listed.exit_code == 0
     assert "events/0/1" in listed.output
     assert "events/0/2" not in listed.output
-    assert "2 of 2 dead letters; 1 that were sent again are well." in listed.output
+    assert "2 of 2 dead letters; 1 more were resolved by a redrive." in listed.output
     assert "events/0/2" in invoke(root, "list", "--all", "-o", "csv").output
     assert "1 of 2 dead letters" in invoke(root, "list", "--limit", "1").output
 
@@ -114,7 +117,7 @@ def test_show(root: Path) -> None:
     assert invoke(root, "show", "events/0/2", "--raw").stdout_bytes == b'{"a": ' + b"\xe9" * 100
 
 
-def test_redrive_says_how_many_and_which_are_left_alone(root: Path) -> None:
+def test_redrive_skips_letters_that_were_sent_again(root: Path) -> None:
     said = invoke(root, "redrive", "--reason", "invalid_json", "--dry-run").output
     assert "2 were sent again before" in said
     assert "0 would be sent" in said
@@ -125,5 +128,5 @@ def test_redrive_says_how_many_and_which_are_left_alone(root: Path) -> None:
 @pytest.mark.parametrize(
     "arguments", [[], ["events/0/1", "--reason", "empty_value"], ["events/0/1", "events/0/2", "--patch", __file__]]
 )
-def test_redrive_wants_to_know_which(root: Path, arguments: list[str]) -> None:
+def test_redrive_needs_records_or_a_reason(root: Path, arguments: list[str]) -> None:
     assert invoke(root, "redrive", *arguments, "--dry-run").exit_code == 2

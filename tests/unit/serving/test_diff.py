@@ -1,4 +1,4 @@
-"""Two sets of tables compared (R48)."""
+"""Compare two sets of tables."""
 
 import json
 import shutil
@@ -12,8 +12,9 @@ from deltalake import DeltaTable, write_deltalake
 from typer.testing import CliRunner
 
 from lineproof.cli.main import app
-from lineproof.serving.delta_files import NoTable
-from lineproof.serving.diff import NoSuchTable, TableDiff, diff
+from lineproof.schemas.errors import TableNotFound
+from lineproof.serving.delta_reader import UnreadableTable
+from lineproof.serving.diff import TableDiff, diff
 
 TIME = datetime(2026, 1, 31, 12, tzinfo=timezone.utc)
 RUNS = pa.schema(
@@ -43,11 +44,11 @@ def root(tmp_path: Path) -> Path:
 
 
 def compared(root: Path, **options: Any) -> dict[str, TableDiff]:
-    return {one.name: one for one in diff(root / "here", root / "there", root, **options)}
+    return {table.name: table for table in diff(root / "here", root / "there", root, **options)}
 
 
-def said(root: Path, table: str = "runs") -> list[tuple[tuple[Any, ...], str]]:
-    return [(row.key, row.said) for row in compared(root)[table].rows]
+def differences(root: Path, table: str = "runs") -> list[tuple[tuple[Any, ...], str]]:
+    return [(row.key, row.description) for row in compared(root)[table].rows]
 
 
 def test_neither_order_nor_files_matter(root: Path) -> None:
@@ -71,7 +72,7 @@ def test_rows_that_differ_are_named_with_their_columns(root: Path) -> None:
     write(root / "there", [run(1, state=None), run(2, inputs=nested, started_at=None), run(3), run(3), run(77)])
     found = compared(root)
     assert not found["runs"].is_same
-    assert said(root) == [
+    assert differences(root) == [
         (("run-1",), "differs in state"),
         (("run-2",), "differs in started_at, inputs"),
         (("run-3",), "not as many copies"),
@@ -87,33 +88,33 @@ def test_bytes_and_several_columns_of_a_key(root: Path) -> None:
     letters.delete('"offset" = 2')
     changed = {"topic": "t", "partition": 0, "offset": 2, "value": b"\xff\x00'\"\\\xff\x00'\"/"}
     write_deltalake(letters, pa.Table.from_pylist([changed], LETTERS), mode="append")
-    assert said(root, "dead_letters") == [(("t", 0, 2), "differs in value")]
+    assert differences(root, "dead_letters") == [(("t", 0, 2), "differs in value")]
 
 
-def test_a_table_that_one_side_does_not_have_differs(root: Path) -> None:
+def test_a_table_that_is_missing_on_one_side_differs(root: Path) -> None:
     shutil.rmtree(root / "there" / "runs")
     found = compared(root, limit=1)["runs"]
     assert (found.is_same, found.hash_there, found.rows_there, found.differing) == (False, None, 0, 10)
-    assert [(row.key, row.said) for row in found.rows] == [(("run-0",), "only here")]
+    assert [(row.key, row.description) for row in found.rows] == [(("run-0",), "only here")]
 
 
 def test_a_column_of_a_later_release_is_compared(root: Path) -> None:
     rows = pa.Table.from_pylist([{**run(10), "trace_id": "t"}], RUNS.append(pa.field("trace_id", pa.string())))
     write_deltalake(root / "there" / "runs", rows, mode="append", schema_mode="merge")
     write(root / "here", [run(10)])
-    assert said(root) == [(("run-10",), "differs in trace_id")]
+    assert differences(root) == [(("run-10",), "differs in trace_id")]
 
 
-def test_what_cannot_be_compared_is_refused(root: Path) -> None:
-    with pytest.raises(NoSuchTable, match="Did you mean runs"):
+def test_missing_tables_and_remote_tables_are_errors(root: Path) -> None:
+    with pytest.raises(TableNotFound, match="Did you mean runs"):
         compared(root, names=["run"])
-    with pytest.raises(NoSuchTable, match="There are no tables in"):
+    with pytest.raises(TableNotFound, match="There are no tables in"):
         list(diff(root / "nowhere", root / "there", root))
-    with pytest.raises(NoTable):
+    with pytest.raises(UnreadableTable):
         CliRunner().invoke(app, ["diff", "x", "-s", "tables=s3a://lake/t"], catch_exceptions=False)
 
 
-def test_the_command_says_3_where_something_differs(root: Path) -> None:
+def test_the_exit_code_is_3_if_something_differs(root: Path) -> None:
     def invoke(*options: str) -> Any:
         places = [str(root / "here"), "-s", f"tables={root}/there", "-s", f"home={root}/home"]
         return CliRunner().invoke(app, ["diff", *places, "--table", "runs", *options])

@@ -1,4 +1,4 @@
-"""Which archived records are replayed, and in which order (R48). Onto topics and into tables: tests/integration."""
+"""Which archived records are replayed, and in which order. To topics and into tables: tests/end_to_end."""
 
 import shutil
 from datetime import date, datetime, timedelta, timezone
@@ -11,15 +11,17 @@ from deltalake import write_deltalake
 from typer.testing import CliRunner
 
 from lineproof.cli.main import app
+from lineproof.local import replay as local_replay
+from lineproof.local.replay import replay_to_tables
 from lineproof.schemas.registry import Registry
-from lineproof.serving import archive, replay_tables
-from lineproof.serving.archive import Archive, Selected
-from lineproof.serving.delta_files import NoTable
+from lineproof.serving import archive
+from lineproof.serving.archive import Archive, ArchiveFilter
+from lineproof.serving.delta_reader import UnreadableTable
 from lineproof.serving.replay_plan import NothingSelected, Plan, load_plan, make_plan
-from lineproof.serving.replay_tables import KEPT_IN, UnsuitableDirectory, plan_tables, replay_to_tables
-from lineproof.serving.selection import NoSelection, Selection
+from lineproof.serving.replay_tables import PLAN_DIRECTORY, UnsuitableDirectory, plan_tables
+from lineproof.serving.selection import InvalidSelection, Selection
 from lineproof.settings import Settings
-from lineproof.streaming.job import JobConfig
+from lineproof.streaming.config import CurateConfig
 from tests.arrow import BYTES, COORDINATES
 from tests.registry import running
 
@@ -65,7 +67,7 @@ def untouched(tmp_path_factory: pytest.TempPathFactory) -> str:
         archived.append({**record, "day": record["timestamp"].date(), "key": b"key", "headers": None, "value": value})
         known.append({**record, "event_id": event, "run_id": run})
     root = tmp_path_factory.mktemp("untouched") / "tables"
-    # Each its own file, written backwards.
+    # Each row in a file of its own, written in reverse order.
     for row in reversed(archived):
         rows = pa.Table.from_pylist([row], ARCHIVE)
         write_deltalake(root / "archive", rows, mode="append", partition_by=["day"])
@@ -84,7 +86,7 @@ def untouched(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture
 def tables(untouched: str, tmp_path: Path) -> str:
-    """The same, to do something with."""
+    """A copy of the tables that a test may change."""
     return str(shutil.copytree(untouched, tmp_path / "tables"))
 
 
@@ -94,8 +96,8 @@ def plan_of(selection: Selection, tables: str, directory: Path) -> Plan:
 
 def read(plan: Plan, tables: str, home: Path) -> list[str]:
     """The values of all records, in the order in which they are sent."""
-    there = Archive(tables, home)
-    batches = (batch for part in plan.parts for batch in there.records(plan.selected, part))
+    archived = Archive(tables, home)
+    batches = (batch for offsets in plan.ranges for batch in archived.records(plan.filter, offsets))
     return [(record.value or b"").decode() for batch in batches for record in batch]
 
 
@@ -118,38 +120,38 @@ LATER = ["events#2/0/0", "events#2/0/1"]
         (Selection(run="RUN-A"), ["events/0/0", "events/0/1"]),
         (Selection(job="shop/first"), ["events/0/0", "events/0/1"]),
         (Selection(job="me/second"), ["events/1/0", "events/1/2", *LATER]),
-        # The whole of run a, though only its end names the dataset; and the dataset's own event.
+        # All of run a, although only its end names the dataset; and the dataset event.
         (Selection(dataset="db://host/shop/public/orders"), ["events/0/0", "events/0/1", "events/1/1"]),
         (Selection(job="me/second", since="2026-02-01T00:00Z"), ["events/1/2", *LATER]),
         (Selection(job="shop/first", dataset="db://host/shop/public/orders", offsets=("events/0/1",)), ["events/0/1"]),
     ],
 )
 def test_selection(untouched: str, tmp_path: Path, selection: Selection, expected: list[str]) -> None:
-    """By time, offset, job, run and dataset, and together: exactly these, in the order of topic, partition, offset."""
+    """Filters by time, offset, job, run and dataset, combined with AND; in the order of topic, partition, offset."""
     plan = plan_of(selection, untouched, tmp_path)
     assert read(plan, untouched, tmp_path) == expected
     assert plan.records == len(expected)
     assert load_plan(tmp_path / "plan") == plan
 
 
-def test_what_came_later_is_not_part_of_it(tables: str, tmp_path: Path) -> None:
-    """The archive grows by what is replayed: without an end, a replay into the same topic would have none."""
+def test_records_that_are_archived_later_are_not_replayed(tables: str, tmp_path: Path) -> None:
+    """The archive grows by the replayed records: a replay into the same topic would never end."""
     plan = plan_of(Selection(), tables, tmp_path)
     new = {**coordinates("events", 0, 3, 0), "day": date(2026, 1, 31), "key": None, "headers": None, "value": b"new"}
     write_deltalake(f"{tables}/archive", pa.Table.from_pylist([new], ARCHIVE), mode="append")
     assert read(plan, tables, tmp_path) == EVERYTHING + LATER
 
 
-def test_a_part_is_read_from_any_offset_on(tables: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "AT_A_TIME", 1)
-    there, selected = Archive(tables, tmp_path), Selected("true")
-    part = there.parts(selected)[0]
+def test_a_range_is_read_after_any_offset(tables: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "RECORDS_PER_BATCH", 1)
+    archived, everything = Archive(tables, tmp_path), ArchiveFilter("true")
+    offsets = archived.ranges(everything)[0]
     for after in range(-1, 3):
-        batches = list(there.records(selected, part, after))
-        assert [[one.offset for one in batch] for batch in batches] == [[at] for at in range(after + 1, 3)]
+        batches = list(archived.records(everything, offsets, after))
+        assert [[record.offset for record in batch] for batch in batches] == [[at] for at in range(after + 1, 3)]
 
 
-def test_files_whose_offsets_meet_are_read_together(tmp_path: Path) -> None:
+def test_files_with_overlapping_offsets_are_read_together(tmp_path: Path) -> None:
     """After a compaction a file has many partitions, and other files may have offsets in between."""
     rows = [
         {**coordinates("t", partition, offset, 0), "day": date(2026, 1, 31), "value": b"x"}
@@ -157,67 +159,68 @@ def test_files_whose_offsets_meet_are_read_together(tmp_path: Path) -> None:
     ]
     for some in (rows[:3], rows[3:6], rows[6:]):
         write_deltalake(tmp_path / "archive", pa.Table.from_pylist(some, ARCHIVE), mode="append", partition_by=["day"])
-    there = Archive(str(tmp_path), tmp_path)
-    part = there.parts(Selected("true"))[0]
-    assert [len(step) for step in there._steps(part, -1)] == [2, 1]
-    assert [one.offset for batch in there.records(Selected("true"), part) for one in batch] == [0, 2, 3, 4, 5, 9]
-    assert [len(step) for step in there._steps(part, 5)] == [1, 1], "one reaches to 7, of another partition"
+    archived, everything = Archive(str(tmp_path), tmp_path), ArchiveFilter("true")
+    offsets = archived.ranges(everything)[0]
+    assert [len(group) for group in archived._file_groups(offsets, -1)] == [2, 1]
+    read = [record.offset for batch in archived.records(everything, offsets) for record in batch]
+    assert read == [0, 2, 3, 4, 5, 9]
+    assert [len(group) for group in archived._file_groups(offsets, 5)] == [1, 1], "a file has 7, of another partition"
 
 
-def test_what_selects_nothing_is_told(tables: str, tmp_path: Path) -> None:
+def test_an_empty_selection_is_an_error(tables: str, tmp_path: Path) -> None:
     write_deltalake(f"{tables}/jobs", pa.table({"namespace": ["shop"], "name": ["first"]}))
     with pytest.raises(NothingSelected, match="Did you mean shop/first"):
         plan_of(Selection(job="shop/frist"), tables, tmp_path)
     with pytest.raises(NothingSelected):
         plan_of(Selection(since="2027-01-01"), tables, tmp_path)
     for wrong in (Selection(job="first"), Selection(offsets=("events/0",)), Selection(offsets=("a'b/0/1",))):
-        with pytest.raises(NoSelection):
+        with pytest.raises(InvalidSelection):
             wrong.check()
-    with pytest.raises(NoTable, match="not on this machine"):
+    with pytest.raises(UnreadableTable, match="not on this machine"):
         plan_of(Selection(), "s3a://lake/tables", tmp_path)
 
 
-def test_without_the_other_tables_the_archive_is_enough_unless_content_matters(tables: str, tmp_path: Path) -> None:
+def test_other_tables_are_needed_only_to_select_by_content(tables: str, tmp_path: Path) -> None:
     (Path(tables) / "records").rename(tmp_path / "gone")
     assert plan_of(Selection(since="2026-01-01"), tables, tmp_path).records == len(HISTORY)
-    with pytest.raises(NoSelection, match="takes the table records"):
+    with pytest.raises(InvalidSelection, match="needs the table records"):
         plan_of(Selection(run="run-a"), tables, tmp_path)
 
 
 def test_tables_go_to_a_directory_of_their_own(tables: str, tmp_path: Path) -> None:
-    settings = Settings(home=tmp_path / "home", tables=tables)
+    spill = tmp_path / "home"
     for among in (Path(tables), Path(tables, "archive"), tmp_path):
         with pytest.raises(UnsuitableDirectory, match="holds the live tables"):
-            plan_tables(settings, Selection(), among)
+            plan_tables(among, Selection(), tables, spill)
     fresh = tmp_path / "fresh"
-    plan = plan_tables(settings, Selection(run="run-a"), fresh)
-    assert plan.directory == fresh / KEPT_IN
-    assert plan_tables(settings, Selection(run="run-a"), fresh) == plan, "which is begun already"
+    plan = plan_tables(fresh, Selection(run="run-a"), tables, spill)
+    assert plan.directory == fresh / PLAN_DIRECTORY
+    assert plan_tables(fresh, Selection(run="run-a"), tables, spill) == plan, "which is begun already"
     with pytest.raises(UnsuitableDirectory, match="another selection"):
-        plan_tables(settings, Selection(run="run-b"), fresh)
+        plan_tables(fresh, Selection(run="run-b"), tables, spill)
     strange = tmp_path / "strange"
     (strange / "sub").mkdir(parents=True)
-    with pytest.raises(UnsuitableDirectory, match="no replay has begun there"):
-        plan_tables(settings, Selection(), strange)
+    with pytest.raises(UnsuitableDirectory, match="no replay was started there"):
+        plan_tables(strange, Selection(), tables, spill)
 
 
-def test_a_rebuild_opens_what_the_job_opens(tables: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Records with ids of the schema registry would all be dead letters there, if it were not asked."""
-    configs: list[JobConfig] = []
-    monkeypatch.setattr(replay_tables, "rebuild", lambda _spark, config, *_rest: configs.append(config))
+def test_a_rebuild_decodes_what_the_job_decodes(tables: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the schema registry, all records with its ids would be dead letters."""
+    configs: list[CurateConfig] = []
+    monkeypatch.setattr(local_replay, "rebuild", lambda _spark, config, *_rest: configs.append(config))
     no_spark: Any = None
     with running() as server:
         settings = Settings(home=tmp_path, tables=tables, schema_registry=server.options, schema_ids={7: 1})
-        plan = plan_tables(settings, Selection(), tmp_path / "fresh")
+        plan = plan_tables(tmp_path / "fresh", Selection(), tables, tmp_path)
         replay_to_tables(no_spark, settings, plan, tmp_path / "fresh", lambda _batch: None, lambda: False)
         [config] = configs
         assert config.schema_ids == {**Registry(server.options).envelope_ids("lineage.events"), 7: 1}
         assert len(config.schema_ids) == 2
-    assert (config.published, config.dead_letter_topic) == ({}, ""), "and sends nothing"
+    assert config.publish is None, "and sends nothing"
 
 
 def test_dry_run(tables: str, tmp_path: Path) -> None:
-    """Says how many, how much and from when to when, without a broker and without Spark."""
+    """Prints the number of records, their size and their times, without a broker and without Spark."""
 
     def said(*arguments: str) -> str:
         places = ["--set", f"home={tmp_path}/home", "--set", f"tables={tables}"]

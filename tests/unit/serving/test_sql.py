@@ -1,4 +1,4 @@
-"""SQL over Delta tables, without Spark (R4)."""
+"""SQL over Delta tables, without Spark."""
 
 from datetime import date
 from pathlib import Path
@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, Schema, write_deltalake
 
+from lineproof.serving.delta_reader import UnreadableTable
 from lineproof.serving.sql import QueryError, Result, Tables
 
 
@@ -46,7 +47,7 @@ def test_no_tables_yet(tmp_path: Path) -> None:
 
 
 def test_tables_elsewhere_are_not_called_missing() -> None:
-    with pytest.raises(QueryError, match="not on this machine"):
+    with pytest.raises(UnreadableTable, match="not on this machine"):
         Tables("s3a://bucket/tables").query("SELECT 1")
 
 
@@ -79,8 +80,8 @@ def test_directories_may_have_any_name(tmp_path: Path) -> None:
     assert Tables(str(tmp_path / "it's a day=1")).query("SELECT * FROM t") == Result(["n"], [(1,)])
 
 
-def test_tables_that_are_more_than_their_files_are_refused(tmp_path: Path) -> None:
+def test_tables_with_deletion_vectors_are_refused(tmp_path: Path) -> None:
     schema = Schema.from_arrow(pa.schema({"n": pa.int64()}))
     DeltaTable.create(tmp_path / "t", schema, configuration={"delta.enableDeletionVectors": "true"})
-    with pytest.raises(QueryError, match=r"(?s)The table t .*deletionVectors.*Use Spark SQL"):
+    with pytest.raises(UnreadableTable, match=r"(?s)The table t .*deletionVectors.*Use Spark SQL"):
         Tables(str(tmp_path)).query("SELECT * FROM t")

@@ -6,7 +6,7 @@ import pytest
 
 from lineproof.local.endpoints import client_options
 from lineproof.settings import Settings
-from lineproof.topics.cluster import Kafka, KafkaUnavailable, spark_options
+from lineproof.topics.cluster import KafkaCluster, KafkaUnavailable, spark_options
 
 
 def test_credentials_become_a_jaas_line_for_java() -> None:
@@ -40,4 +40,4 @@ def test_without_any_broker_the_remedy_is_named(tmp_path: Path) -> None:
 
 def test_unknown_options_are_refused_by_name() -> None:
     with pytest.raises(KafkaUnavailable, match=r"bootstrap\.server"):
-        Kafka({"bootstrap.servers": "127.0.0.1:1", "bootstrap.server": "x"})
+        KafkaCluster({"bootstrap.servers": "127.0.0.1:1", "bootstrap.server": "x"})

@@ -1,4 +1,4 @@
-"""Cutting events out of files, of any size (R48: backfill)."""
+"""Read events from files of any size."""
 
 import gzip
 from collections.abc import Iterator
@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from lineproof.local.load import load_files
 from lineproof.settings import Settings
 from lineproof.topics.event_files import UnreadableFile, opened, split
-from lineproof.topics.load import Load
 
 TEXTS = [
     ('{"a": 1}', [(1, '{"a": 1}')]),
@@ -29,18 +29,18 @@ TEXTS = [
 
 @pytest.mark.parametrize(("text", "events"), TEXTS)
 def test_split(text: str, events: list[tuple[int, str]]) -> None:
-    assert [(one.line, one.text) for one in split(text.splitlines(keepends=True))] == events
+    assert [(document.line, document.text) for document in split(text.splitlines(keepends=True))] == events
 
 
 @pytest.mark.parametrize("text", [text for text, _ in TEXTS])
-def test_behind_any_event_the_rest_is_the_same(text: str) -> None:
+def test_after_any_event_the_rest_is_the_same(text: str) -> None:
     lines = text.splitlines(keepends=True)
     documents = list(split(lines))
-    for number, one in enumerate(documents):
-        assert list(split(lines, one.end)) == documents[number + 1 :]
+    for number, document in enumerate(documents):
+        assert list(split(lines, document.end)) == documents[number + 1 :]
 
 
-def test_lines_are_not_read_before_they_are_wanted() -> None:
+def test_lines_are_read_only_when_needed() -> None:
     read = 0
 
     def lines() -> Iterator[str]:
@@ -53,19 +53,19 @@ def test_lines_are_not_read_before_they_are_wanted() -> None:
         assert read == number
 
 
-def test_a_document_of_many_lines_is_tried_a_few_times() -> None:
+def test_a_document_of_many_lines_is_parsed_a_few_times_only() -> None:
     members = "".join(f'"{number}": {number},\n' for number in range(200_000))
     [document] = split(f'{{{members}"last": 0}}\n'.splitlines(keepends=True))
     assert (document.line, document.end.line) == (1, 200_001)
 
 
 def test_zipped_and_not_utf8(tmp_path: Path) -> None:
-    """Bytes are what they were, whatever they are; whoever reads the JSON refuses them."""
+    """Bytes stay unchanged even if they are not UTF-8; the JSON parser refuses them later."""
     content = '{"a": "ü"}\n'.encode() + b'{"a": "\xff"}\n'
     file = tmp_path / "events.jsonl"
     file.write_bytes(gzip.compress(content))
     with opened(str(file)) as (lines, read):
-        assert [one.payload for one in split(lines)] == content.splitlines()
+        assert [document.payload for document in split(lines)] == content.splitlines()
         assert read() == file.stat().st_size
     file.write_bytes(gzip.compress(content)[:-9])
     with (
@@ -77,4 +77,4 @@ def test_zipped_and_not_utf8(tmp_path: Path) -> None:
 
 def test_a_missing_file_is_named_before_anything_is_sent() -> None:
     with pytest.raises(UnreadableFile, match=r"nowhere\.json cannot be read"):
-        Load(["nowhere.json"], Settings())
+        load_files(["nowhere.json"], Settings())
