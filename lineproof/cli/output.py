@@ -4,7 +4,7 @@ import base64
 import csv
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
@@ -27,16 +27,19 @@ class Format(str, Enum):
     CSV = "csv"
 
 
-def show(columns: Sequence[str], rows: Sequence[Sequence[Any]], form: Format = Format.TABLE) -> None:
-    """Print rows on stdout: a table for people, one JSON array or CSV for programs."""
+def show(columns: Sequence[str], rows: Iterable[Sequence[Any]], form: Format = Format.TABLE) -> None:
+    """Print rows on stdout: a table for people, one JSON array or CSV for programs.
+
+    JSON and CSV are printed row by row. A table is collected first, because its columns are as wide as their values.
+    """
     if form is Format.JSON:
-        documents = [dict(zip(columns, row, strict=True)) for row in rows]
-        print(json.dumps(documents, default=_plain, ensure_ascii=False, indent=2))
+        _print_json_array(dict(zip(columns, row, strict=True)) for row in rows)
     elif form is Format.CSV:
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows([_csv_cell(value) for value in row] for row in rows)
     else:
+        rows = list(rows)
         table = Table(header_style="bold", box=None, pad_edge=False)
         for number, name in enumerate(columns):
             is_number = bool(rows) and all(isinstance(row[number], int | float | Decimal) for row in rows)
@@ -44,6 +47,16 @@ def show(columns: Sequence[str], rows: Sequence[Sequence[Any]], form: Format = F
         for row in rows:
             table.add_row(*(escape(_cell(value)) for value in row))
         Console(width=None if sys.stdout.isatty() else 200).print(table)
+
+
+def _print_json_array(documents: Iterable[dict[str, Any]]) -> None:
+    """Print what `json.dumps(documents, indent=2)` returns, without holding all documents in memory."""
+    separator = "["
+    for document in documents:
+        text = json.dumps(document, default=_plain, ensure_ascii=False, indent=2)
+        print(separator, text.replace("\n", "\n  "), sep="\n  ", end="")
+        separator = ","
+    print("[]" if separator == "[" else "\n]")
 
 
 class Lines:

@@ -3,8 +3,10 @@
 import csv
 import io
 import json
+from collections.abc import Iterator
 from datetime import datetime, timezone
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -35,6 +37,24 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
             "flag": True,
         }
     ]
+
+
+def test_json_is_printed_row_by_row(capsys: pytest.CaptureFixture[str]) -> None:
+    """The same text as for the whole array, before the next row is read."""
+    documents = [{"a": 1, "b": [{"c": "line\n\u2028\x85"}]}, {"a": 2, "b": []}]
+    printed = ""
+
+    def rows() -> Iterator[tuple[Any, ...]]:
+        nonlocal printed
+        for number, document in enumerate(documents):
+            printed += capsys.readouterr().out
+            assert printed.count('"a"') == number
+            yield tuple(document.values())
+
+    show(["a", "b"], rows(), Format.JSON)
+    assert printed + capsys.readouterr().out == json.dumps(documents, indent=2, ensure_ascii=False) + "\n"
+    show(["a"], [], Format.JSON)
+    assert capsys.readouterr().out == "[]\n"
 
 
 def test_csv(capsys: pytest.CaptureFixture[str]) -> None:
