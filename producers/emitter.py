@@ -6,6 +6,7 @@ cannot be sent is logged and counted. Only `strict` mode raises.
 
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timezone
+from importlib.metadata import version
 from typing import Any
 
 from openlineage.client import event_v2 as ol
@@ -22,7 +23,7 @@ from lineproof.producers.transports.base import Transport
 from lineproof.schemas.errors import LineproofError
 from lineproof.schemas.facets import FacetRegistry
 
-PRODUCER = "urn:lineproof:emitter:0.1.0"
+PRODUCER = f"urn:lineproof:emitter:{version('lineproof')}"
 
 
 class AmbiguousJob(LineproofError):

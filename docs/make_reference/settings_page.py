@@ -14,6 +14,7 @@ from pydantic import BaseModel
 def settings_page() -> str:
     """Every setting, section by section."""
     from lineproof.settings import Settings
+    from lineproof.settings.renamed import RENAMED
 
     general: tuple[str, str, type[BaseModel]] = ("", "", Settings)
     sections = [general, *_sections(Settings)]
@@ -22,6 +23,8 @@ def settings_page() -> str:
         parts.append(f"## `{name}`" if name else "## General")
         parts += [" ".join(about.split())] if about else []
         parts.append(table(["setting", "default", "environment variable", "meaning"], _settings(name, section)))
+    renamed = table(["old name", "new name"], [[code(old), code(new)] for old, new in RENAMED.items()])
+    parts += ["## Renamed settings", "An old name is refused with the new one.", renamed]
     return "\n\n".join(parts)
 
 
