@@ -1,1 +1,1 @@
-"""Benchmarks, each a ratio to something measured in the same run."""
+"""Benchmarks: most results are ratios to a baseline that is measured in the same run."""

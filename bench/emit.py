@@ -1,9 +1,9 @@
-"""What one emission costs its caller: this emitter, the stock OpenLineage Kafka transport and an empty call.
+"""Latency of one call that emits an event: our emitter, OpenLineage's own Kafka transport, and an empty call.
 
-Three times in one run: with the broker up, stopped (SIGSTOP: it holds connections and does not answer) and killed. A
-call that does not return within the patience is shown as such and its contender's turn ends there.
+Each is measured with the broker up, stopped (SIGSTOP: it keeps connections open and does not answer) and killed. If a
+call does not return within the timeout, the result says so and that measurement ends.
 
-"not sent" is the same event, built and checked and dropped: what of the tail is the machine's own.
+"not sent" builds and validates the same event and drops it. It shows which part of the tail comes from the machine.
 
     .venv/bin/python bench/emit.py [--calls 5000] [--json FILE]
 """
@@ -37,10 +37,10 @@ from lineproof.producers.datasets import input_dataset
 from lineproof.producers.emitter import Emitter
 from lineproof.producers.transports.composite import CompositeTransport
 from lineproof.producers.transports.kafka import kafka_transport
-from lineproof.topics.cluster import Kafka
+from lineproof.topics.cluster import KafkaCluster
 
 TOPIC = "bench.emit"
-PATIENCE_S = 10.0
+TIMEOUT_S = 10.0
 LIMIT_US = 5000
 WARM_UP = 10_000
 COLUMNS = {f"column_{number}": "bigint" for number in range(8)}
@@ -51,25 +51,25 @@ Call = Callable[[], object]
 
 def main(
     calls: Annotated[
-        int, typer.Option(min=1000, help="How many calls are timed, of each contender in each state.")
+        int, typer.Option(min=1000, help="Calls to time, of each kind in each state of the broker.")
     ] = 5000,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures here, too.")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file as well.")] = None,
 ) -> None:
-    """Measure what one emission costs its caller, with the broker up, stopped and killed."""
+    """Measure how long one emit call takes, with the broker up, stopped and killed."""
     with tempfile.TemporaryDirectory() as directory:
         figures = list(_measure_all(Path(directory), calls))
     show(
         ["broker", "call", "calls", "p50 µs", "p99 µs", "p99.9 µs", "longest µs", "raised"],
-        [[*r.values()] for r in figures],
+        [[*figure.values()] for figure in figures],
     )
     if json_file:
         json_file.write_text(json.dumps(figures, indent=2))
-    # Not through Python's exit: the stock transport would wait for its broker there.
+    # Skip Python's exit handlers: OpenLineage's transport would wait for its broker there.
     os._exit(0)
 
 
 def emission() -> Iterator[Figure]:
-    """The p99.9 of all calls, measured in a process of its own: the stock transport would not let this one end."""
+    """The p99.9 of all calls. Runs in its own process: OpenLineage's transport would keep this one from ending."""
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory, "figures.json")
         subprocess.run(
@@ -90,20 +90,20 @@ def _measure_all(directory: Path, calls: int) -> Iterator[dict[str, Any]]:
     err.print("Starting a broker…")
     address = broker.start()
     try:
-        Kafka({"bootstrap.servers": address}).create_topics([TOPIC], 4, 1)
+        KafkaCluster({"bootstrap.servers": address}).create_topics([TOPIC], 4, 1)
         _warm_up(address, directory / "spool" / "warm-up")
-        gc.freeze()  # else Python looks through all of this program's modules for garbage in the midst of some call
+        gc.freeze()  # otherwise a collection scans all loaded modules during some of the calls
         for state, enter in (("up", _up), ("stopped", _stopped), ("killed", _killed)):
             with enter(broker):
-                for name, call in _contenders(address, directory / "spool" / state):
+                for name, call in _emit_calls(address, directory / "spool" / state):
                     err.print(f"Broker {state}: {name}…")
-                    yield {"broker": state, "call": name, **_figures(*_timed(call, calls))}
+                    yield {"broker": state, "call": name, **_figures(*_time_calls(call, calls))}
     finally:
         broker.stop()
 
 
 def _warm_up(address: str, spool: Path) -> None:
-    """A broker that has just started compiles its code, and takes the time for it from everyone else."""
+    """A broker that has just started still compiles its code, which takes CPU time from the other processes."""
     err.print("Warming up…")
     emitter = Emitter(kafka_transport({"bootstrap.servers": address}, TOPIC, spool), "bench")
     for _ in range(WARM_UP):
@@ -111,10 +111,10 @@ def _warm_up(address: str, spool: Path) -> None:
     emitter.close(60)
 
 
-def _contenders(address: str, spool: Path) -> Iterator[tuple[str, Call]]:
+def _emit_calls(address: str, spool: Path) -> Iterator[tuple[str, Call]]:
     yield "empty", lambda: None
-    nowhere = Emitter(CompositeTransport([]), "bench")
-    yield "not sent", lambda: nowhere.run("job", inputs=INPUTS).start()
+    dropping = Emitter(CompositeTransport([]), "bench")
+    yield "not sent", lambda: dropping.run("job", inputs=INPUTS).start()
     transport = kafka_transport({"bootstrap.servers": address}, TOPIC, spool)
     emitter = Emitter(transport, "bench")
     yield "lineproof", lambda: emitter.run("job", inputs=INPUTS).start()
@@ -135,13 +135,13 @@ def _stock_event() -> ol.RunEvent:
     )
 
 
-def _timed(call: Call, calls: int) -> tuple[list[float], int]:
-    """The seconds of each call, the last of which may be the patience, and how many raised."""
+def _time_calls(call: Call, calls: int) -> tuple[list[float], int]:
+    """The seconds of each call (the last may be the timeout), and how many calls raised."""
     seconds: list[float] = []
     raised = 0
     done = threading.Event()
 
-    def work() -> None:
+    def call_repeatedly() -> None:
         nonlocal raised
         for _ in range(calls):
             began = time.perf_counter()
@@ -154,13 +154,13 @@ def _timed(call: Call, calls: int) -> tuple[list[float], int]:
                 return
         done.set()
 
-    threading.Thread(target=work, daemon=True).start()
-    seen = -1
-    while not done.wait(PATIENCE_S):
-        if len(seconds) == seen:
+    threading.Thread(target=call_repeatedly, daemon=True).start()
+    completed = -1
+    while not done.wait(TIMEOUT_S):
+        if len(seconds) == completed:
             done.set()
-            return [*seconds, PATIENCE_S], raised
-        seen = len(seconds)
+            return [*seconds, TIMEOUT_S], raised
+        completed = len(seconds)
     return seconds, raised
 
 
@@ -168,8 +168,8 @@ def _figures(seconds: list[float], raised: int) -> dict[str, Any]:
     ordered = sorted(seconds)
 
     def quantile(share: float) -> int | str:
-        found = ordered[min(len(ordered) - 1, int(share * len(ordered)))]
-        return f"> {PATIENCE_S * 1e6:.0f}" if found >= PATIENCE_S else round(found * 1e6)
+        value = ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+        return f"> {TIMEOUT_S * 1e6:.0f}" if value >= TIMEOUT_S else round(value * 1e6)
 
     return {
         "calls": len(ordered),

@@ -1,7 +1,7 @@
-"""Histories for benchmarks: reproducible, endless, and shaped like those of a data platform.
+"""Generate events for benchmarks: reproducible, endless, and shaped like those of a data platform.
 
-A few jobs run most of the time and most jobs seldom; runs overlap, fail, are tried again and stay open; an event has
-about two kilobytes and now and then two hundred; some producers use an emitter, some the plain transport.
+A few jobs run often and most run rarely. Runs overlap, fail, are retried and stay open. An event usually has about two
+kilobytes and sometimes two hundred. Some producers use our emitter, others send plain OpenLineage JSON.
 """
 
 import heapq
@@ -19,9 +19,7 @@ from lineproof.producers.facets import CdmeFidelityCertificateRunFacet
 from lineproof.schemas.certificates import GENESIS, Certificate
 from lineproof.schemas.envelope import Envelope
 from lineproof.schemas.openlineage import Event
-
-Record = tuple[bytes, bytes]
-"""Key and value, as they go to Kafka."""
+from lineproof.schemas.record import Record
 
 JOBS = 400
 EMITTERS = 8
@@ -29,9 +27,9 @@ STARTED = datetime(2026, 1, 1, tzinfo=timezone.utc)
 BETWEEN_RUNS_S = 0.05
 RUNNING_SHARE, FAIL_SHARE, OPEN_SHARE, PLAIN_SHARE, CERTIFIED_SHARE = 0.1, 0.04, 0.005, 0.1, 0.03
 RETRIED_SHARE, RETRIED_AFTER = 0.8, timedelta(seconds=20)
-"""Most of the runs that fail are tried again, as new runs of the same job."""
-REMEMBERED = 10_000
-"""How far back a resend reaches: a retry of a producer is not older."""
+"""Most failed runs are retried, as new runs of the same job."""
+RESEND_WINDOW = 10_000
+"""A resend repeats one of this many records before it, as a producer's retry does."""
 
 _PRODUCER = "https://example.com/etl"
 _FACET = {"_producer": _PRODUCER, "_schemaURL": "https://example.com/Facet.json"}
@@ -41,8 +39,8 @@ _POISON = (b"", b"no event", b"{", b'{"a": 1}', b"\xc3\x01 of another schema")
 
 
 @dataclass(frozen=True)
-class Job:
-    """What does not change from run to run: names, and the JSON of its events with places to fill in."""
+class JobTemplate:
+    """The parts of a job that all runs share: its names, and the JSON of its events with placeholders."""
 
     namespace: str
     name: str
@@ -51,9 +49,9 @@ class Job:
 
 
 class History:
-    """Events in the order of their times. The same seed and the same shares give the same records.
+    """Events in the order of their times. The same seed and shares give the same records.
 
-    A share of `resends` are copies of earlier records, a share of `poison` are no events.
+    `resends` is the share of records that repeat an earlier record, `poison` the share of records that are not events.
     """
 
     def __init__(self, seed: int = 2026, *, resends: float = 0.0, poison: float = 0.0) -> None:
@@ -66,29 +64,29 @@ class History:
         self._last_hashes: dict[str, str] = {}
 
     def records(self, count: int, began: datetime = STARTED) -> Iterator[Record]:
-        """So many records, of runs that begin at `began` and after it."""
-        return islice(self._disturbed(began), count)
+        """Generate `count` records of runs that start at `began` or later."""
+        return islice(self._with_resends_and_poison(began), count)
 
-    def _disturbed(self, began: datetime) -> Iterator[Record]:
+    def _with_resends_and_poison(self, began: datetime) -> Iterator[Record]:
         recent: list[Record] = []
         events = self._events(began)
         while True:
             chance = self._random.random()
             if chance < self._poison:
-                yield b"poison", self._random.choice(_POISON)
+                yield Record(b"poison", self._random.choice(_POISON))
             elif recent and chance < self._poison + self._resends:
                 yield self._random.choice(recent)
             else:
                 record = next(events)
                 if self._resends:
                     recent.append(record)
-                    del recent[:-REMEMBERED]
+                    del recent[:-RESEND_WINDOW]
                 yield record
 
     def _events(self, began: datetime) -> Iterator[Record]:
-        """A queue of what happens next: a run that starts, or an event of one that has."""
+        """Keep a queue of future events; emit those that are due before the next run starts."""
         random, starts_at = self._random, began
-        ahead: list[tuple[datetime, int, Job, str, str]] = []
+        queue: list[tuple[datetime, int, JobTemplate, str, str]] = []
         number = 0
         while True:
             job = random.choices(self._jobs, cum_weights=self._popularity)[0]
@@ -102,14 +100,14 @@ class History:
                 steps.append(("FAIL" if fails else "COMPLETE", length))
             coming = [(starts_at + after, run_id, kind) for kind, after in steps]
             if steps[-1][0] == "FAIL" and random.random() < RETRIED_SHARE:
-                again = starts_at + length + RETRIED_AFTER
-                second_id = self._run_id(again)
-                coming += [(again, second_id, "START"), (again + length, second_id, "COMPLETE")]
+                retried_at = starts_at + length + RETRIED_AFTER
+                retry_id = self._run_id(retried_at)
+                coming += [(retried_at, retry_id, "START"), (retried_at + length, retry_id, "COMPLETE")]
             for time, run_id, kind in coming:
                 number += 1
-                heapq.heappush(ahead, (time, number, job, run_id, kind))
-            while ahead[0][0] <= starts_at:
-                time, _, job, run_id, kind = heapq.heappop(ahead)
+                heapq.heappush(queue, (time, number, job, run_id, kind))
+            while queue[0][0] <= starts_at:
+                time, _, job, run_id, kind = heapq.heappop(queue)
                 yield self._record(job, run_id, kind, time)
             starts_at += timedelta(seconds=random.expovariate(1 / BETWEEN_RUNS_S))
 
@@ -117,7 +115,7 @@ class History:
         millis = int(time.timestamp() * 1000)
         return str(uuid.UUID(int=millis << 80 | 7 << 76 | 2 << 62 | self._random.getrandbits(62)))
 
-    def _record(self, job: Job, run_id: str, kind: str, time: datetime) -> Record:
+    def _record(self, job: JobTemplate, run_id: str, kind: str, time: datetime) -> Record:
         rows = str(self._random.randrange(10**6))
         text = job.templates[kind].replace(_TIME, time.isoformat()).replace(_RUN, run_id).replace(_ROWS, rows)
         if kind == "COMPLETE" and self._random.random() < CERTIFIED_SHARE:
@@ -125,14 +123,14 @@ class History:
             text = text.replace(_LEDGER, f'"cdme_fidelityCertificate":{certificate},{_LEDGER}')
         payload = text.encode()
         if self._random.random() < PLAIN_SHARE:
-            return run_id.encode(), payload
+            return Record(run_id.encode(), payload)
         emitter = self._random.randrange(EMITTERS)
         sequence = self._sequences[emitter]
         self._sequences[emitter] += 1
         event = Event(payload, "RUN", kind, time, run_id, job.namespace, job.name, None, None, _PRODUCER)
-        return run_id.encode(), Envelope.seal(event, self._emitters[emitter], sequence).encode()
+        return Record(run_id.encode(), Envelope.seal(event, self._emitters[emitter], sequence).encode())
 
-    def _certificate(self, job: Job, run_id: str, time: datetime) -> str:
+    def _certificate(self, job: JobTemplate, run_id: str, time: datetime) -> str:
         sealed = Certificate(
             certificate_id=run_id,
             source_state_hash="5" * 64,
@@ -148,12 +146,12 @@ class History:
         return json.dumps(document_of(CdmeFidelityCertificateRunFacet.from_certificate(sealed)), separators=(",", ":"))
 
 
-def _job(number: int, random: Random) -> Job:
+def _job(number: int, random: Random) -> JobTemplate:
     namespace = f"team-{number % 12}.warehouse"
     name = f"{random.choice(['load', 'clean', 'join', 'report'])}_{number}"
     inputs = [random.randrange(JOBS * 3) for _ in range(1 + number % 2)]
     columns = [f"column_{column}" for column in range(random.choice([3, 4, 6]))]
-    # One job in forty is wide, one in four hundred has a plan of two hundred kilobytes.
+    # One job in 40 has large events (12 kB), and one in 400 has events of 200 kB.
     plan = "x" * (200_000 if number % 400 == 399 else 12_000 if number % 40 == 39 else 150)
     job = {
         "namespace": namespace,
@@ -171,8 +169,8 @@ def _job(number: int, random: Random) -> Job:
         "producer": _PRODUCER,
         "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
     }
-    sources = [_dataset(f"source_{one}", columns) for one in inputs]
-    target = _dataset(f"target_{number}", columns, of=inputs if number % 3 == 0 else [])
+    sources = [_dataset(f"source_{source}", columns) for source in inputs]
+    target = _dataset(f"target_{number}", columns, sources=inputs if number % 3 == 0 else [])
     target["outputFacets"] = {"outputStatistics": {**_FACET, "rowCount": "@rows@", "size": 4096}}
     ledger = {
         **_FACET,
@@ -193,18 +191,18 @@ def _job(number: int, random: Random) -> Job:
     templates = {
         kind: json.dumps({**base, "eventType": kind, **body}, separators=(",", ":")) for kind, body in events.items()
     }
-    return Job(namespace, name, templates, mean_s=random.choice([5.0, 30.0, 120.0]))
+    return JobTemplate(namespace, name, templates, mean_s=random.choice([5.0, 30.0, 120.0]))
 
 
-def _dataset(name: str, columns: list[str], of: list[int] | None = None) -> dict[str, Any]:
+def _dataset(name: str, columns: list[str], sources: list[int] | None = None) -> dict[str, Any]:
     facets: dict[str, Any] = {
         "schema": {**_FACET, "fields": [{"name": column, "type": "bigint"} for column in columns]},
     }
-    if of:
+    if sources:
         facets["columnLineage"] = {
             **_FACET,
             "fields": {
-                column: {"inputFields": [{"namespace": "s3://lake", "name": f"source_{of[0]}", "field": column}]}
+                column: {"inputFields": [{"namespace": "s3://lake", "name": f"source_{sources[0]}", "field": column}]}
                 for column in columns
             },
         }

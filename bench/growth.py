@@ -1,4 +1,4 @@
-"""Whether the job slows down with what it has: the same batch into empty tables and into full ones."""
+"""Whether the job slows down as its tables grow: the same batch into empty tables and into full ones."""
 
 import gc
 import time
@@ -7,74 +7,75 @@ from contextlib import contextmanager
 from datetime import timedelta
 from threading import Event, Thread
 
+from lineproof.bench.environment import Environment
 from lineproof.bench.figures import Figure, at_most
-from lineproof.bench.generate import STARTED, History, Record
+from lineproof.bench.generate import STARTED, History
 from lineproof.bench.throughput import whole_job
-from lineproof.bench.world import World
-from lineproof.streaming.job import JobConfig
+from lineproof.schemas.record import Record
+from lineproof.streaming.config import JobConfig
 
 BATCH = 100_000
 COLLECTIONS = 5
-LOOK_EVERY_SECONDS = 0.1
+SAMPLE_EVERY_S = 0.1
 LATER = STARTED + timedelta(days=30)
 
 
-def growth(world: World, events_before: int) -> Iterator[Figure]:
-    """The time of one batch, the heap it leaves behind, and the memory of the whole process while it ran."""
-    topic = world.fill("bench.empty", _batch())
-    with_empty = list(_one_batch(world, world.config(topic, "empty"), "with empty tables"))
-    world.remove("empty")
+def growth(environment: Environment, events_before: int) -> Iterator[Figure]:
+    """Measure the time of a batch, the heap in use after it, and the memory of the process while it runs."""
+    topic = environment.create_topic("bench.empty", _records())
+    with_empty = list(_measure_batch(environment, environment.config(topic, "empty"), "with empty tables"))
+    environment.delete("empty")
     yield from with_empty
 
-    topic = world.fill("bench.growth", History().records(events_before))
-    config = world.config(topic, "growth")
-    whole_job(world, config)
-    world.add(topic, _batch())
-    with_full = _one_batch(world, config, f"after {events_before:,} events")
+    topic = environment.create_topic("bench.growth", History().records(events_before))
+    config = environment.config(topic, "growth")
+    whole_job(environment, config)
+    environment.send(topic, _records())
+    with_full = _measure_batch(environment, config, f"after {events_before:,} events")
     yield from (at_most(1.3, full, empty) for full, empty in zip(with_full, with_empty, strict=True))
-    world.remove("growth")
+    environment.delete("growth")
 
 
-def _batch() -> Iterator[Record]:
+def _records() -> Iterator[Record]:
     return History(seed=7).records(BATCH, LATER)
 
 
-def _one_batch(world: World, config: JobConfig, when: str) -> Iterator[Figure]:
-    with _sizes_mb(world) as sizes:
-        seconds = whole_job(world, config)
+def _measure_batch(environment: Environment, config: JobConfig, when: str) -> Iterator[Figure]:
+    with _memory_samples_mb(environment) as samples:
+        seconds = whole_job(environment, config)
     yield Figure(f"a batch's time, {when}", seconds, "s")
-    yield Figure(f"a batch's memory, {when}", max(sizes), "MB")
-    yield Figure(f"heap left behind, {when}", _heap_mb(world), "MB")
+    yield Figure(f"a batch's memory, {when}", max(samples), "MB")
+    yield Figure(f"heap left behind, {when}", _heap_mb(environment), "MB")
 
 
 @contextmanager
-def _sizes_mb(world: World) -> Iterator[list[float]]:
-    """The sizes that the JVM is seen to have meanwhile."""
-    is_over = Event()
-    sizes: list[float] = []
+def _memory_samples_mb(environment: Environment) -> Iterator[list[float]]:
+    """Sample the memory of the JVM until the block ends."""
+    finished = Event()
+    samples: list[float] = []
 
-    def look() -> None:
+    def sample() -> None:
         while True:
-            sizes.append(world.memory_mb())
-            if is_over.wait(LOOK_EVERY_SECONDS):
+            samples.append(environment.memory_mb())
+            if finished.wait(SAMPLE_EVERY_S):
                 return
 
-    watcher = Thread(target=look)
-    watcher.start()
+    sampler = Thread(target=sample)
+    sampler.start()
     try:
-        yield sizes
+        yield samples
     finally:
-        is_over.set()
-        watcher.join()
+        finished.set()
+        sampler.join()
 
 
-def _heap_mb(world: World) -> float:
-    """What stays. Spark lets go of what a collection found to be unused a little later, so one is not enough."""
+def _heap_mb(environment: Environment) -> float:
+    """The heap in use. One collection is not enough: Spark frees some memory only after one has found it unused."""
     gc.collect()
-    runtime = world.spark._jvm.java.lang.Runtime.getRuntime()  # type: ignore[union-attr]
-    sizes: list[float] = []
+    runtime = environment.spark._jvm.java.lang.Runtime.getRuntime()  # type: ignore[union-attr]
+    samples: list[float] = []
     for _ in range(COLLECTIONS):
         runtime.gc()
-        sizes.append(float(runtime.totalMemory() - runtime.freeMemory()) / 2**20)
+        samples.append(float(runtime.totalMemory() - runtime.freeMemory()) / 2**20)
         time.sleep(0.5)
-    return min(sizes)
+    return min(samples)

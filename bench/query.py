@@ -1,14 +1,14 @@
-"""How long people wait for an answer, by `lineproof sql`, over the tables of the curated benchmark."""
+"""Latency of the queries that users run with `lineproof sql`, over the tables of the curated benchmark."""
 
 import time
 from collections.abc import Iterator
 
 from pyspark.sql import functions as F
 
+from lineproof.bench.environment import Environment
 from lineproof.bench.figures import Figure, below
-from lineproof.bench.world import World
 from lineproof.serving.sql import Tables
-from lineproof.streaming.delta.store import Store
+from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.tables import edges
 
 EDGES, DEPTH, PARENTS = 100_000, 20, 2
@@ -16,50 +16,50 @@ ROUNDS = 5
 LIMIT_MS = 300
 
 
-def query(world: World, tables: str) -> Iterator[Figure]:
-    """Lineage, a run and a job's last runs. The fastest of a few rounds: the first ones read files from disk."""
-    world.say("query")
-    place = str(world.directory / tables)
-    _add_graph(world, place)
-    answers = Tables(place)
-    (run_id, namespace, name) = answers.query("SELECT run_id, job_namespace, job_name FROM runs LIMIT 1").rows[0]
-    questions = {
+def query(environment: Environment, tables: str) -> Iterator[Figure]:
+    """Query upstream lineage, a run and the last runs of a job. The fastest round counts: the first reads from disk."""
+    environment.log("query")
+    path = str(environment.directory / tables)
+    _add_graph(environment, path)
+    reader = Tables(path)
+    (run_id, job_namespace, job_name) = reader.query("SELECT run_id, job_namespace, job_name FROM runs LIMIT 1").rows[0]
+    queries = {
         f"upstream, {DEPTH} deep": ("SELECT count(*) FROM lineage_upstream(?, ?)", "graph", f"{DEPTH}-0"),
         "a run by id": ("SELECT * FROM runs WHERE run_id = ?", run_id),
         "a job's last 100 runs": (
             "SELECT * FROM runs WHERE job_namespace = ? AND job_name = ? ORDER BY started_at DESC LIMIT 100",
-            namespace,
-            name,
+            job_namespace,
+            job_name,
         ),
     }
-    for what, (sql, *parameters) in questions.items():
+    for name, (sql, *parameters) in queries.items():
         seconds = []
         for _ in range(ROUNDS):
             began = time.perf_counter()
-            answers.query(sql, *parameters)
+            reader.query(sql, *parameters)
             seconds.append(time.perf_counter() - began)
-        yield below(LIMIT_MS, f"query: {what}", min(seconds) * 1000, "ms")
+        yield below(LIMIT_MS, f"query: {name}", min(seconds) * 1000, "ms")
 
 
-def _add_graph(world: World, place: str) -> None:
-    """Layers of datasets, each made of two of the layer below."""
+def _add_graph(environment: Environment, path: str) -> None:
+    """Add layers of datasets; each dataset is made from two of the layer below."""
     width = EDGES // DEPTH // PARENTS
-    nothing = F.lit(None).cast("string")
+    null = F.lit(None).cast("string")
     number, layer = F.col("id") % width, (F.col("id") / (width * PARENTS)).cast("int")
     parent = (number * PARENTS + F.floor(F.col("id") / width) % PARENTS) % width
-    rows = world.spark.range(EDGES).select(
+    rows = environment.spark.range(EDGES).select(
         F.sha2(F.col("id").cast("string"), 256).alias("edge_id"),
         F.lit("DATASET").alias("kind"),
         F.lit("graph").alias("job_namespace"),
         F.concat(F.lit("job-"), number.cast("string")).alias("job_name"),
         F.lit("graph").alias("source_namespace"),
         F.concat_ws("-", layer, parent).alias("source_name"),
-        nothing.alias("source_field"),
+        null.alias("source_field"),
         F.lit("graph").alias("target_namespace"),
         F.concat_ws("-", layer + 1, number).alias("target_name"),
-        nothing.alias("target_field"),
+        null.alias("target_field"),
         F.array().cast(edges.TABLE.struct["transformations"].dataType).alias("transformations"),
         F.current_timestamp().alias("first_seen_at"),
-        F.struct(F.current_timestamp().alias("event_time"), nothing.alias("run_id")).alias("last_seen"),
+        F.struct(F.current_timestamp().alias("event_time"), null.alias("run_id")).alias("last_seen"),
     )
-    Store(world.spark, place, "bench", 0).append(edges.TABLE, rows)
+    BatchWriter(environment.spark, path, "bench", 0).append(edges.TABLE, rows)

@@ -1,4 +1,4 @@
-"""`lineproof bench`: all benchmarks in one run, and what they gave."""
+"""`lineproof bench`: run all benchmarks and show their results."""
 
 import json
 import time
@@ -8,29 +8,29 @@ from pathlib import Path
 from typing import Any
 
 from lineproof.bench.emit import emission
-from lineproof.bench.explain import explain as parts_of
+from lineproof.bench.environment import Environment, benchmark_environment
+from lineproof.bench.explain import explain as steps_of
 from lineproof.bench.figures import Figure
 from lineproof.bench.growth import growth
 from lineproof.bench.query import query
 from lineproof.bench.steady import steady
 from lineproof.bench.throughput import CURATED, throughput
-from lineproof.bench.world import World, world
 from lineproof.cli.output import err, show
 from lineproof.settings import Settings
 
 COLUMNS = ("benchmark", "measured", "ratio", "to reach", "reached")
 EVENTS_BEFORE_GROWTH = 5
 STEADY_SHARE = 1 / 1667
-"""With a million events, growth starts from five million and steady takes ten minutes."""
+"""With a million events, growth starts with five million and steady takes ten minutes."""
 
 
 def bench(settings: Settings, events: int, json_file: Path | None, table_file: Path | None) -> None:
-    """Run them, print a table, and write the figures where they are wanted."""
-    say = _clock()
+    """Run all benchmarks, print a table, and write the figures to the given files."""
+    log = _log_with_time()
     figures: list[Figure] = []
-    with world(settings, events, say) as place:
-        for figure in _all(place):
-            say(f"{figure.benchmark}: {figure.measured}")
+    with benchmark_environment(settings, events, log) as environment:
+        for figure in _all(environment):
+            log(f"{figure.benchmark}: {figure.measured}")
             figures.append(figure)
             _write(json_file, [{**asdict(figure), "is_reached": figure.is_reached} for figure in figures])
     rows = [_row(figure) for figure in figures]
@@ -41,19 +41,19 @@ def bench(settings: Settings, events: int, json_file: Path | None, table_file: P
 
 
 def explain(settings: Settings, events: int, json_file: Path | None) -> None:
-    """Print what share of a batch each of its parts takes."""
-    with world(settings, events, _clock()) as place:
-        parts = list(parts_of(place))
-    whole = sum(part.seconds for part in parts)
-    rows = [(part.name, f"{part.seconds:.1f}", f"{part.seconds / whole:.0%}") for part in parts]
-    show(("part", "seconds", "share"), rows)
-    _write(json_file, [asdict(part) for part in parts])
+    """Print the share of a batch's time that each step takes."""
+    with benchmark_environment(settings, events, _log_with_time()) as environment:
+        steps = list(steps_of(environment))
+    whole = sum(step.seconds for step in steps)
+    rows = [(step.name, f"{step.seconds:.1f}", f"{step.seconds / whole:.0%}") for step in steps]
+    show(("step", "seconds", "share"), rows)
+    _write(json_file, [asdict(step) for step in steps])
 
 
-def _clock() -> Callable[[str], None]:
-    """Tells the user what is going on, and since when."""
+def _log_with_time() -> Callable[[str], None]:
+    """Print messages with the seconds since the start."""
     began = time.monotonic()
-    return lambda what: err.print(f"{time.monotonic() - began:6.0f} s  {what}", markup=False)
+    return lambda message: err.print(f"{time.monotonic() - began:6.0f} s  {message}", markup=False)
 
 
 def _write(file: Path | None, documents: list[dict[str, Any]]) -> None:
@@ -61,14 +61,14 @@ def _write(file: Path | None, documents: list[dict[str, Any]]) -> None:
         file.write_text(json.dumps(documents, indent=2) + "\n")
 
 
-def _all(place: World) -> Iterator[Figure]:
-    place.say("emit")
+def _all(environment: Environment) -> Iterator[Figure]:
+    environment.log("emit")
     yield from emission()
-    yield from throughput(place)
-    yield from query(place, CURATED)
-    place.remove(CURATED)
-    yield from steady(place, max(30, round(place.events * STEADY_SHARE)))
-    yield from growth(place, place.events * EVENTS_BEFORE_GROWTH)
+    yield from throughput(environment)
+    yield from query(environment, CURATED)
+    environment.delete(CURATED)
+    yield from steady(environment, max(30, round(environment.events * STEADY_SHARE)))
+    yield from growth(environment, environment.events * EVENTS_BEFORE_GROWTH)
 
 
 def _row(figure: Figure) -> tuple[object, ...]:

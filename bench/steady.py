@@ -1,4 +1,4 @@
-"""How fresh the tables are under a steady load: from the moment Kafka took a record to the commit that shows it."""
+"""Freshness under a steady load: the time from a record's Kafka timestamp to the commit that makes it visible."""
 
 import json
 import threading
@@ -10,64 +10,65 @@ from typing import Any
 import pyarrow.parquet as pq
 from confluent_kafka import Producer
 
-from lineproof.bench.figures import Figure, below, of
-from lineproof.bench.generate import History, Record
-from lineproof.bench.world import World
+from lineproof.bench.environment import Environment
+from lineproof.bench.figures import Figure, below, relative_to
+from lineproof.bench.generate import History
 from lineproof.local.endpoints import client_options
+from lineproof.schemas.record import Record
 
 EVENTS_A_SECOND = 1000
 BURSTS_A_SECOND = 20
-"""So often the sender wakes up: once an event would take a fifth of a core from what is measured."""
+"""How often the sender wakes up: waking for each event would take a fifth of a core from the job."""
 TRIGGER = "2s"
-PATIENCE_S = 120
+TIMEOUT_S = 120
 
 Commit = tuple[float, list[str]]
-"""When a commit was there, and the files it added."""
+"""When a commit became visible, and the files it added."""
 
 
-def steady(world: World, seconds: int) -> Iterator[Figure]:
-    """Produce at an even pace while the job runs; then read from the tables' logs when what became visible."""
-    records = list(History().records(seconds * EVENTS_A_SECOND))  # in advance: to make one takes longer than to send it
-    topic = world.fill("bench.steady", ())
-    config = world.config(topic, "steady", TRIGGER)
-    job = world.job(config)
-    queries = [job.start_ingest(), job.start_curate(), job.start_graph()]
-    world.say(f"{EVENTS_A_SECOND} events/s for {seconds} s")
+def steady(environment: Environment, seconds: int) -> Iterator[Figure]:
+    """Send at an even pace while the job runs; then read from the Delta logs when each record became visible."""
+    records = list(History().records(seconds * EVENTS_A_SECOND))  # in advance: generating takes longer than sending
+    topic = environment.create_topic("bench.steady", ())
+    config = environment.config(topic, "steady", TRIGGER)
+    job = environment.job(config)
+    queries = [job.ingest.start(), job.curate.start_curate(), job.curate.start_graph()]
+    environment.log(f"{EVENTS_A_SECOND} events/s for {seconds} s")
     try:
-        sender = threading.Thread(target=_send, args=(world, topic, records))
+        sender = threading.Thread(target=_send, args=(environment, topic, records))
         sender.start()
         sender.join(seconds / 2)
-        at_half = Figure("steady: memory after half of the time", world.memory_mb(), "MB")
+        at_half = Figure("steady: memory after half of the time", environment.memory_mb(), "MB")
         sender.join()
-        at_end = Figure("steady: memory at the end", world.memory_mb(), "MB")
-        _await_all(Path(config.tables), seconds * EVENTS_A_SECOND)
+        at_end = Figure("steady: memory at the end", environment.memory_mb(), "MB")
+        _wait_for_all(Path(config.curate.tables), seconds * EVENTS_A_SECOND)
     finally:
         for query in queries:
             query.stop()
-    archived = _archived(Path(config.tables))
-    yield from _figures("archive", 4, [(at, seen - at) for at, seen in archived])
-    yield from _figures("runs", 15, list(_first_shown(Path(config.tables))))
+    archived = _archived(Path(config.curate.tables))
+    yield from _figures("archive", 4, [(sent, visible - sent) for sent, visible in archived])
+    yield from _figures("runs", 15, list(_first_visible(Path(config.curate.tables))))
     yield at_half
-    yield of(at_end, at_half)
-    world.remove("steady")
+    yield relative_to(at_end, at_half)
+    environment.delete("steady")
 
 
-def _send(world: World, topic: str, records: Sequence[Record]) -> None:
-    """At an even pace, as a producer that lets records wait for each other as long as our emitter does."""
-    producer = Producer({**client_options(world.settings), "compression.type": "zstd", "linger.ms": 20})
+def _send(environment: Environment, topic: str, records: Sequence[Record]) -> None:
+    """Send at an even pace, with the same linger time as our emitter."""
+    producer = Producer({**client_options(environment.settings), "compression.type": "zstd", "linger.ms": 20})
     burst = EVENTS_A_SECOND // BURSTS_A_SECOND
     began = time.monotonic()
     for first in range(0, len(records), burst):
         time.sleep(max(0.0, began + first / EVENTS_A_SECOND - time.monotonic()))
-        for key, value in records[first : first + burst]:
-            producer.produce(topic, key=key, value=value)
+        for record in records[first : first + burst]:
+            producer.produce(topic, key=record.key, value=record.value)
         producer.poll(0)
     producer.flush()
 
 
-def _await_all(tables: Path, events: int) -> None:
-    """Until all is in `lineage_events`, or nothing more can be expected."""
-    deadline = time.monotonic() + PATIENCE_S
+def _wait_for_all(tables: Path, events: int) -> None:
+    """Wait until all events are in `lineage_events`, or until the timeout."""
+    deadline = time.monotonic() + TIMEOUT_S
     while time.monotonic() < deadline:
         files = (file for _, added in _commits(tables / "lineage_events") for file in added)
         if sum(pq.read_metadata(file).num_rows for file in files) >= events:
@@ -76,28 +77,28 @@ def _await_all(tables: Path, events: int) -> None:
 
 
 def _archived(tables: Path) -> list[tuple[float, float]]:
-    """Of every record: when Kafka took it, and when it was visible."""
+    """For each record: its Kafka timestamp, and when it became visible."""
     return [
-        (at.timestamp(), seen)
-        for seen, files in _commits(tables / "archive")
+        (timestamp.timestamp(), visible)
+        for visible, files in _commits(tables / "archive")
         for file in files
-        for at in _column(file, "timestamp")
+        for timestamp in _column(file, "timestamp")
     ]
 
 
-def _first_shown(tables: Path) -> Iterator[tuple[float, float]]:
-    """Of every run: when Kafka took its first record, and how long after that the run was visible."""
-    unseen: dict[str, float] = {}
+def _first_visible(tables: Path) -> Iterator[tuple[float, float]]:
+    """For each run: the Kafka timestamp of its first record, and how long it took until the run was visible."""
+    invisible: dict[str, float] = {}
     for _, files in _commits(tables / "records"):
         for file in files:
-            for run_id, at in zip(_column(file, "run_id"), _column(file, "timestamp"), strict=True):
-                unseen[run_id] = min(at.timestamp(), unseen.get(run_id, float("inf")))
-    for seen, files in _commits(tables / "runs"):
+            for run_id, timestamp in zip(_column(file, "run_id"), _column(file, "timestamp"), strict=True):
+                invisible[run_id] = min(timestamp.timestamp(), invisible.get(run_id, float("inf")))
+    for visible, files in _commits(tables / "runs"):
         for file in files:
             for run_id in _column(file, "run_id"):
-                first = unseen.pop(run_id, None)
+                first = invisible.pop(run_id, None)
                 if first is not None:
-                    yield first, seen - first
+                    yield first, visible - first
 
 
 def _column(file: str, name: str) -> list[Any]:
@@ -112,8 +113,8 @@ def _commits(table: Path) -> Iterator[Commit]:
 
 
 def _figures(table: str, limit: float, delays: list[tuple[float, float]]) -> Iterator[Figure]:
-    def quantile(share: float, of: list[tuple[float, float]]) -> float:
-        ordered = sorted(delay for _, delay in of)
+    def quantile(share: float, measured: list[tuple[float, float]]) -> float:
+        ordered = sorted(delay for _, delay in measured)
         return ordered[int(share * (len(ordered) - 1))]
 
     in_order = sorted(delays)

@@ -1,4 +1,4 @@
-"""What the telemetry writer costs a pipeline: the same work without it, with it, and with the step switched off.
+"""Overhead of the telemetry writer in a pipeline: the same work without it, with it, and with it switched off.
 
 .venv/bin/python bench/telemetry.py [--rows 200000]
 """
@@ -15,13 +15,13 @@ from lineproof.producers.telemetry import Telemetry
 ROUNDS = 15
 
 
-def main(rows: Annotated[int, typer.Option(min=1000, help="How many rows each round works on.")] = 200_000) -> None:
-    """Measure the telemetry writer as a share of the work it measures: parsing a line of JSON and a sum."""
+def main(rows: Annotated[int, typer.Option(min=1000, help="Rows in each round.")] = 200_000) -> None:
+    """Measure the telemetry writer as a share of the work around it: parsing a line of JSON, and a sum."""
     lines = [json.dumps({"id": number, "hours": number % 9, "company": "acme"}) for number in range(rows)]
-    contenders = {"without": plain, "with": measured, "switched off": switched_off}
-    seconds: dict[str, list[float]] = {name: [] for name in contenders}
-    for _ in range(ROUNDS):  # in turn, so that a slow moment of the machine hits all alike
-        for name, work in contenders.items():
+    variants = {"without": plain, "with": measured, "switched off": switched_off}
+    seconds: dict[str, list[float]] = {name: [] for name in variants}
+    for _ in range(ROUNDS):  # alternating, so that a slow moment of the machine affects all of them
+        for name, work in variants.items():
             began = time.perf_counter()
             work(lines)
             seconds[name].append(time.perf_counter() - began)

@@ -1,4 +1,4 @@
-"""How many events a second: a plain copy of the topic, ingest alone, the whole job, and the job on harder topics."""
+"""Events per second: a plain copy of the topic, ingest alone, the whole job, and the job on harder topics."""
 
 import shutil
 from collections.abc import Iterator
@@ -6,107 +6,110 @@ from dataclasses import replace
 
 from pyspark.sql import SparkSession
 
-from lineproof.bench.figures import Figure, at_least, of, rate
+from lineproof.bench.environment import Environment, time_query
+from lineproof.bench.figures import Figure, at_least, rate, relative_to
 from lineproof.bench.generate import History
-from lineproof.bench.world import World, seconds_of
-from lineproof.streaming.job import Job, JobConfig, read_topic
+from lineproof.streaming.config import JobConfig
+from lineproof.streaming.curate import Curate
+from lineproof.streaming.ingest import read_topic
 from lineproof.streaming.session import ALWAYS, DELTA, THIS_MACHINE
 
 WARM_UP_EVENTS = 100_000
 COPIES = 2
-"""The fastest counts: the first is slower, because the JVM still compiles."""
+"""The fastest copy counts: the first is slower, because the JVM still compiles."""
 RESENDS, POISON = 0.9, 0.01
 
 CURATED = "curated"
-"""The name of the tables that are left behind."""
+"""The directory of the tables that stay for the query benchmark."""
 
 
-def throughput(world: World) -> Iterator[Figure]:
-    """Each contender over its topic, all of one size."""
-    events = world.events
-    _warm_up(world)
-    topic = world.fill("bench.plain", History().records(events))
-    config = world.config(topic, CURATED)
-    floor = rate("copy", events, copy(world, config, plain(world.spark)))
-    yield floor
-    # What our settings alone do for the same copy: most of them are for writing.
-    tuned = rate("copy, with the job's settings", events, copy(world, config, world.spark))
-    yield of(tuned, floor)
-    job = world.job(config)
-    world.say("ingest")
-    ingest = seconds_of(job.start_ingest)
-    yield at_least(0.5, rate("ingest", events, ingest), floor)
-    world.say("curate and graph")
-    curated = rate("curated", events, ingest + _derive(job))
-    yield at_least(0.2, curated, floor)
-    yield of(replace(curated, benchmark="curated, of the copy with the job's settings"), tuned)
-    yield at_least(1.0, rate("replay", events, _replay(world, config)), curated)
+def throughput(environment: Environment) -> Iterator[Figure]:
+    """Measure each case over its own topic; all topics have the same size."""
+    events = environment.events
+    _warm_up(environment)
+    topic = environment.create_topic("bench.plain", History().records(events))
+    config = environment.config(topic, CURATED)
+    baseline = rate("copy", events, copy(environment, config, plain_session(environment.spark)))
+    yield baseline
+    # The same copy with our Spark settings: most of them speed up writing.
+    tuned = rate("copy, with the job's settings", events, copy(environment, config, environment.spark))
+    yield relative_to(tuned, baseline)
+    job = environment.job(config)
+    environment.log("ingest")
+    ingest = time_query(job.ingest.start)
+    yield at_least(0.5, rate("ingest", events, ingest), baseline)
+    environment.log("curate and graph")
+    curated = rate("curated", events, ingest + _derive(job.curate))
+    yield at_least(0.2, curated, baseline)
+    yield relative_to(replace(curated, benchmark="curated, of the copy with the job's settings"), tuned)
+    yield at_least(1.0, rate("replay", events, _replay(environment, config)), curated)
     harder = (("duplicates", History(resends=RESENDS), 0.8), ("poison", History(poison=POISON), 0.9))
     for name, history, limit in harder:
-        topic = world.fill(f"bench.{name}", history.records(events))
-        yield at_least(limit, rate(name, events, whole_job(world, world.config(topic, name))), curated)
-        world.remove(name)
+        topic = environment.create_topic(f"bench.{name}", history.records(events))
+        yield at_least(limit, rate(name, events, whole_job(environment, environment.config(topic, name))), curated)
+        environment.delete(name)
 
 
-def _warm_up(world: World) -> None:
-    """What is measured later is not how fast a JVM compiles."""
-    topic = world.fill("bench.warm-up", History(poison=POISON).records(WARM_UP_EVENTS))
-    config = world.config(topic, "warm-up")
-    world.say("warming up")
-    copy(world, config, plain(world.spark))
-    whole_job(world, config)
-    world.remove("warm-up")
+def _warm_up(environment: Environment) -> None:
+    """Run everything once, so that later measurements do not include the JVM's compilation."""
+    topic = environment.create_topic("bench.warm-up", History(poison=POISON).records(WARM_UP_EVENTS))
+    config = environment.config(topic, "warm-up")
+    environment.log("warming up")
+    copy(environment, config, plain_session(environment.spark))
+    whole_job(environment, config)
+    environment.delete("warm-up")
 
 
-def plain(spark: SparkSession) -> SparkSession:
-    """A session without our settings, as far as a session has a say in them: as whoever writes a copy has it."""
+def plain_session(spark: SparkSession) -> SparkSession:
+    """A session without our settings, as far as a session can change them: what a user has who writes a plain copy."""
     session = spark.newSession()
     for name in {**ALWAYS, **THIS_MACHINE}.keys() - DELTA.keys():
-        if name.startswith("spark.hadoop."):  # the dictionaries that we switch off
+        if name.startswith("spark.hadoop."):  # the Parquet dictionaries that we switch off
             session.conf.set(name.removeprefix("spark.hadoop."), "true")
         elif session.conf.isModifiable(name) or name.startswith("spark.databricks."):  # known once Delta is loaded
             session.conf.unset(name)
     return session
 
 
-def copy(world: World, config: JobConfig, spark: SparkSession) -> float:
-    """How long it takes to bring the topic, read as ingest reads it, into a Delta table as it is."""
-    place = world.directory / "copy"
+def copy(environment: Environment, config: JobConfig, spark: SparkSession) -> float:
+    """Seconds to copy the topic, read with the options of ingest, unchanged into a Delta table."""
+    directory = environment.directory / "copy"
 
     def once(number: int) -> float:
-        world.say(f"copy, {number} of {COPIES}")
-        seconds = seconds_of(
+        environment.log(f"copy, {number} of {COPIES}")
+        seconds = time_query(
             lambda: (
-                read_topic(spark, config)
+                read_topic(spark, config.ingest)
                 .writeStream.format("delta")
                 .trigger(availableNow=True)
-                .option("checkpointLocation", str(place / "checkpoint"))
-                .start(str(place / "table"))
+                .option("checkpointLocation", str(directory / "checkpoint"))
+                .start(str(directory / "table"))
             )
         )
-        shutil.rmtree(place)
+        shutil.rmtree(directory)
         return seconds
 
     return min(once(number) for number in range(1, COPIES + 1))
 
 
-def whole_job(world: World, config: JobConfig) -> float:
-    """All queries one after the other, as `available-now` runs them."""
-    job = world.job(config)
-    world.say("ingest, curate and graph")
-    return seconds_of(job.start_ingest) + _derive(job)
+def whole_job(environment: Environment, config: JobConfig) -> float:
+    """Seconds for all three queries, one after the other, as the trigger `available-now` runs them."""
+    job = environment.job(config)
+    environment.log("ingest, curate and graph")
+    return time_query(job.ingest.start) + _derive(job.curate)
 
 
-def _derive(job: Job) -> float:
-    """All that comes after the archive."""
-    return seconds_of(job.start_curate) + seconds_of(job.start_graph)
+def _derive(curate: Curate) -> float:
+    """Seconds for the queries that read the archive."""
+    return time_query(curate.start_curate) + time_query(curate.start_graph)
 
 
-def _replay(world: World, config: JobConfig) -> float:
-    """All tables from the same archive again, into an empty directory beside it."""
-    job = Job(world.spark, replace(world.config(config.topic, "replayed"), archive_in=config.tables))
-    job.prepare_derived()
-    world.say("replay")
-    seconds = _derive(job)
-    world.remove("replayed")
+def _replay(environment: Environment, config: JobConfig) -> float:
+    """Seconds to derive all tables from the same archive again, into another directory."""
+    replayed = environment.config(config.ingest.topic, "replayed").curate
+    curate = Curate(environment.spark, replace(replayed, archive_root=config.curate.tables))
+    curate.prepare()
+    environment.log("replay")
+    seconds = _derive(curate)
+    environment.delete("replayed")
     return seconds
