@@ -1,4 +1,4 @@
-"""`lineproof dead-letters`: look at records that cannot be used, and send them again once that is mended."""
+"""`lineproof dead-letters`: list and show records that cannot be processed, and send them again."""
 
 import sys
 from collections.abc import Sequence
@@ -11,10 +11,10 @@ from rich.markup import escape
 from lineproof.cli.context import CommandContext, OutputOption, with_context
 from lineproof.cli.output import Format, err, out, show
 
-app = typer.Typer(help="Records that cannot be used: list, show, send again.", no_args_is_help=True)
+app = typer.Typer(help="List, show and resend records that cannot be processed.", no_args_is_help=True)
 
-RecordArgument = Annotated[str, typer.Argument(metavar="RECORD", help="As TOPIC/PARTITION/OFFSET.")]
-ReasonOption = Annotated[str | None, typer.Option(metavar="CODE", help="Only those with this reason.")]
+RecordArgument = Annotated[str, typer.Argument(metavar="RECORD", help="The record, as TOPIC/PARTITION/OFFSET.")]
+ReasonOption = Annotated[str | None, typer.Option(metavar="CODE", help="Only records with this reason.")]
 
 
 @app.command("list")
@@ -22,25 +22,26 @@ ReasonOption = Annotated[str | None, typer.Option(metavar="CODE", help="Only tho
 def list_letters(
     context: CommandContext,
     reason: ReasonOption = None,
-    everything: Annotated[bool, typer.Option("--all", help="Also those that were sent again, and are well.")] = False,
-    limit: Annotated[int, typer.Option(min=1, help="At most so many, the newest.")] = 50,
+    everything: Annotated[bool, typer.Option("--all", help="Include records that were resolved by a redrive.")] = False,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of records to list.")] = 50,
     output: OutputOption = Format.TABLE,
 ) -> None:
-    """List dead letters, the newest first.
+    """List dead letters, newest first.
 
     [bold]Example:[/] lineproof dead-letters list --reason invalid_json
     """
     from lineproof.serving.dead_letters import DeadLetters
 
     letters = DeadLetters(context.settings.tables_path).outlines(reason)
-    shown = [one for one in letters if everything or not one.is_resolved]
+    listed = [letter for letter in letters if everything or not letter.is_resolved]
     columns = ["record", "came at", "reason", "bytes", "begins with", "sent again"]
     rows = [
-        [one.record, one.timestamp, one.reason, one.size, repr(one.beginning or b"")[2:-1], one.outcome]
-        for one in shown[:limit]
+        [letter.record, letter.timestamp, letter.reason, letter.size, _excerpt(letter.beginning), letter.outcome]
+        for letter in listed[:limit]
     ]
     show(columns, rows, output)
-    err.print(f"{len(rows)} of {len(shown)} dead letters; {len(letters) - len(shown)} that were sent again are well.")
+    resolved = len(letters) - len(listed)
+    err.print(f"{len(rows)} of {len(listed)} dead letters; {resolved} more were resolved by a redrive.")
 
 
 @app.command("show")
@@ -48,9 +49,9 @@ def list_letters(
 def show_letter(
     context: CommandContext,
     record: RecordArgument,
-    raw: Annotated[bool, typer.Option("--raw", help="Print the bytes of its value, and nothing else.")] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Print only the bytes of the value.")] = False,
 ) -> None:
-    """Show one dead letter: why it cannot be used, what to do about it, and its bytes.
+    """Show a dead letter: why it cannot be processed, what to do, and its bytes.
 
     [bold]Example:[/] lineproof dead-letters show lineage.events/0/17 --raw > letter.json
     """
@@ -62,8 +63,8 @@ def show_letter(
         sys.stdout.buffer.write(letter.value or b"")
         return
     reason = Reason.of(letter.reason)
-    headers = [f"{one['key']}={_text(one['value'])}" for one in letter.headers or ()]
-    facts = {
+    headers = [f"{header['key']}={_text(header['value'])}" for header in letter.headers or ()]
+    fields = {
         "record": letter.record,
         "came at": str(letter.timestamp),
         "reason": f"{reason.value}: {reason.meaning}",
@@ -73,8 +74,8 @@ def show_letter(
         "sent again": f"{letter.redriven_at}: {letter.outcome}" if letter.redriven_at else "",
         "value": _text(letter.value),
     }
-    for name, fact in facts.items():
-        out.print(f"{name:<10}  {fact}", markup=False, highlight=False, soft_wrap=True)
+    for name, value in fields.items():
+        out.print(f"{name:<10}  {value}", markup=False, highlight=False, soft_wrap=True)
 
 
 @app.command()
@@ -82,19 +83,20 @@ def show_letter(
 def redrive(
     context: CommandContext,
     records: Annotated[
-        list[str] | None, typer.Argument(metavar="RECORD", help="Which, as TOPIC/PARTITION/OFFSET.")
+        list[str] | None, typer.Argument(metavar="RECORD", help="Records to send, as TOPIC/PARTITION/OFFSET.")
     ] = None,
     reason: ReasonOption = None,
     patch: Annotated[
-        Path | None, typer.Option(metavar="FILE", exists=True, dir_okay=False, help="Send these bytes instead.")
+        Path | None,
+        typer.Option(metavar="FILE", exists=True, dir_okay=False, help="Send the bytes of this file as the value."),
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Also those that were sent again before.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say how many, and send nothing.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Include records that were sent again before.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print how many records would be sent.")] = False,
 ) -> None:
-    """Send dead letters to the topic again, after the settings or the job were mended, or patched.
+    """Send dead letters to the topic again, after you have fixed the settings or the bytes, or upgraded the job.
 
-    A letter keeps its key, headers and bytes, and gets a header that says which record it takes the place of; the view
-    `redriven` shows what became of it. Nothing is deleted. Run `list` a little later to see whether it went well.
+    A record keeps its key, headers and bytes, and gets a header that names the record it replaces. The view `redriven`
+    shows the result. Nothing is deleted. Run `dead-letters list` when the job has read the new records.
 
     [bold]Example:[/] lineproof dead-letters redrive --reason unknown_schema_id --dry-run
     """
@@ -104,27 +106,31 @@ def redrive(
     from lineproof.topics.redrive import redrive as send
 
     if bool(records) == bool(reason):
-        raise typer.BadParameter("Name records, or a --reason; one of the two.")
+        raise typer.BadParameter("Name either records or a --reason.")
     if patch and len(records or ()) != 1:
-        raise typer.BadParameter("A --patch takes the place of one record: name it.")
+        raise typer.BadParameter("--patch replaces the bytes of one record: name that record.")
     settings = context.settings
-    there = DeadLetters(settings.tables_path)
-    found: Sequence[Outline] = there.named(records) if records else there.outlines(reason)
-    chosen = [one.record for one in found if again or one.redriven_at is None]
+    letters = DeadLetters(settings.tables_path)
+    found: Sequence[Outline] = letters.named(records) if records else letters.outlines(reason)
+    chosen = [letter.record for letter in found if again or letter.redriven_at is None]
     topic = settings.topics.events
     if len(chosen) < len(found):
-        err.print(f"{len(found) - len(chosen)} were sent again before, and are left alone (--again sends them).")
+        err.print(f"{len(found) - len(chosen)} were sent again before, and are skipped (--again sends them).")
     if dry_run:
         err.print(escape(f"{len(chosen)} would be sent to {topic}."))
         return
     cluster = KafkaCluster(client_options(settings))
     cluster.require_topics(topic)
-    for count in send(there, chosen, cluster, topic, patch.read_bytes() if patch else None):
+    for count in send(letters, chosen, cluster, topic, patch.read_bytes() if patch else None):
         err.print(escape(f"{count} of {len(chosen)} sent to {topic}."))
 
 
+def _excerpt(value: bytes | None) -> str:
+    return repr(value or b"")[2:-1]
+
+
 def _text(value: bytes | None) -> str:
-    """As text where it is some, else as a Python literal, which tells every byte and moves no cursor."""
+    """Printable UTF-8 as text; other bytes as a Python literal, which no terminal interprets."""
     if value is None:
         return "(none)"
     try:

@@ -1,4 +1,4 @@
-"""`lineproof diff`: whether two sets of tables say the same."""
+"""`lineproof diff`: compare two sets of tables."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,22 +9,28 @@ from rich.markup import escape
 from lineproof.cli.context import CommandContext, OutputOption, with_context
 from lineproof.cli.output import Format, err, progress, show
 
-_SHOWN_OF_HASH = 16
+_HASH_CHARACTERS = 16
+"""How much of a hash the terminal shows."""
 
 
 @with_context
 def diff(
     context: CommandContext,
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Tables, as `replay --to tables` makes them.")],
-    other: Annotated[Path | None, typer.Argument(metavar="OTHER", help="Other ones; default: the live tables.")] = None,
-    table: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this table. Repeatable.")] = None,
-    limit: Annotated[int, typer.Option(min=0, help="Name at most so many differing rows of a table.")] = 10,
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Tables, such as `replay --to tables` writes.")],
+    other: Annotated[
+        Path | None, typer.Argument(metavar="OTHER", help="Tables to compare with. Default: the live tables.")
+    ] = None,
+    tables: Annotated[
+        list[str] | None, typer.Option("--table", metavar="NAME", help="Only this table. Repeatable.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=0, help="Maximum number of differing rows to list per table.")] = 10,
     output: OutputOption = Format.TABLE,
 ) -> None:
-    """Compare all curated tables with the live ones, row by row. Exit code 3 says that something differs.
+    """Compare all curated tables with the live tables, row by row.
 
-    A table's hash is over its rows alone, whatever their order and files: equal hashes, equal tables. Rows that differ
-    are named by their key, with the columns. While the job runs, the live tables may be ahead.
+    The hash of a table depends only on its rows, not on their order or on files: equal hashes mean equal tables.
+    Differing rows are listed by key, with the columns that differ. While the job runs, the live tables may be ahead.
+    Exit code 3: tables differ.
 
     [bold]Example:[/] lineproof diff rebuilt
     """
@@ -36,29 +42,30 @@ def diff(
     there = other or local_directory(settings.tables_path)
     found = []
     with progress() as bar:
-        task = bar.add_task("Comparing", total=len(table or TABLES))
-        for one in compare(directory, there, settings.home, table or (), limit):
-            found.append(one)
+        task = bar.add_task("Comparing", total=len(tables or TABLES))
+        for comparison in compare(directory, there, settings.home, tables or (), limit):
+            found.append(comparison)
             bar.advance(task)
     columns = ["table", "same", f"rows in {directory}", f"rows in {there}", "differing", "hash", "other hash"]
-    is_table = output is Format.TABLE
-    width = _SHOWN_OF_HASH if is_table else None
+    width = _HASH_CHARACTERS if output is Format.TABLE else None
     rows = [
         [
-            *(one.name, "yes" if one.is_same else "NO", one.rows_here, one.rows_there, one.differing),
-            *((text[:width] if text else "no table") for text in (one.hash_here, one.hash_there)),
+            *(table.name, "yes" if table.is_same else "NO", table.rows_here, table.rows_there, table.differing),
+            *((text[:width] if text else "no table") for text in (table.hash_here, table.hash_there)),
         ]
-        for one in found
+        for table in found
     ]
-    named = [[f"{one.name} {'/'.join(map(str, row.key))}", row.description] for one in found for row in one.rows]
-    if is_table:
+    differing_rows = [
+        [[f"{table.name} {'/'.join(map(str, row.key))}", row.description] for row in table.rows] for table in found
+    ]
+    if output is Format.TABLE:
         show(columns, rows, output)
-        if named:
-            show(["row", "what"], named, output)
+        if any(differing_rows):
+            show(["row", "what"], [row for rows_of_table in differing_rows for row in rows_of_table], output)
     else:
-        by_table = [[row for row in named if row[0].startswith(f"{one.name} ")] for one in found]
-        show([*columns, "rows"], [[*row, some] for row, some in zip(rows, by_table, strict=True)], output)
-    differing = [one.name for one in found if not one.is_same]
+        listed = [[*row, rows_of_table] for row, rows_of_table in zip(rows, differing_rows, strict=True)]
+        show([*columns, "rows"], listed, output)
+    differing = [table.name for table in found if not table.is_same]
     if differing:
         err.print(escape(f"{len(differing)} of {len(found)} tables differ: {', '.join(differing)}."))
         raise typer.Exit(3)

@@ -1,4 +1,4 @@
-"""`lineproof gaps`: whether the archive has all that the topic had."""
+"""`lineproof gaps`: check that the archive has every record of the topic."""
 
 import typer
 from rich.markup import escape
@@ -9,10 +9,11 @@ from lineproof.cli.output import Format, err, show
 
 @with_context
 def gaps(context: CommandContext, output: OutputOption = Format.TABLE) -> None:
-    """Compare the offsets of the archive with the topic's: what is missing, and what is known of it.
+    """Compare the offsets in the archive with those of the topic, and list missing offsets and the likely cause.
 
-    Offsets that never were records are told from lost ones by asking the topic, as long as it has that range. Exit
-    code 3 says that records are lost, or may be. What is only not archived yet is listed, and is no loss.
+    Not every offset is a record (transaction markers, compaction): as long as the topic still has the range, it is
+    looked up there. Records that are not archived yet are listed, but are not a loss. Exit code 3: records are lost,
+    or may be.
 
     [bold]Example:[/] lineproof gaps -o json
     """
@@ -28,8 +29,9 @@ def gaps(context: CommandContext, output: OutputOption = Format.TABLE) -> None:
         [(records,)] = tables.query("SELECT count(*) FROM archive").rows
         found = list(find_gaps(tables, settings.topics.events, KafkaCluster(options), options))
     columns = ["topic", "partition", "first", "last", "offsets", "what"]
-    show(columns, [[o.topic, o.partition, o.first, o.last, o.offsets, o.kind.value] for o in found], output)
-    holes = sum(one.offsets for one in found if one.kind.may_be_loss)
-    err.print(escape(f"{records:,} records are archived; {holes:,} offsets are lost, or may be."))
-    if holes:
+    rows = [[gap.topic, gap.partition, gap.first, gap.last, gap.offsets, gap.kind.value] for gap in found]
+    show(columns, rows, output)
+    lost = sum(gap.offsets for gap in found if gap.kind.may_be_loss)
+    err.print(escape(f"{records:,} records are archived; {lost:,} offsets are lost, or may be."))
+    if lost:
         raise typer.Exit(3)

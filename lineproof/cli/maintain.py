@@ -1,6 +1,5 @@
-"""`lineproof maintain`: keep the tables healthy."""
+"""`lineproof maintain`: delete old rows, compact, cluster and vacuum the tables."""
 
-from collections.abc import Sequence
 from enum import Enum
 from typing import Annotated
 
@@ -9,11 +8,10 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from lineproof.cli.context import CommandContext, OutputOption, with_context
 from lineproof.cli.output import Format, err, show
-from lineproof.schemas.errors import LineproofError, TableNotFound, suggest
 
 
 class Task(str, Enum):
-    """What is to be done."""
+    """A maintenance task, or all of them."""
 
     ALL = "all"
     RETAIN = "retain"
@@ -22,76 +20,55 @@ class Task(str, Enum):
     VACUUM = "vacuum"
 
 
-class MaintenanceFailed(LineproofError):
-    """It stopped in the midst."""
-
-
 COLUMNS = ("table", "files", "files after", "bytes", "bytes after", "on disk", "on disk after", "seconds", "done")
 
 
 @with_context
 def maintain(
     context: CommandContext,
-    task: Annotated[Task, typer.Argument(help="One of them, or all, in this order.")] = Task.ALL,
+    task: Annotated[Task, typer.Argument(help="The task to run. all runs the four tasks in this order.")] = Task.ALL,
     tables: Annotated[
         list[str] | None, typer.Option("--table", metavar="NAME", help="Only this table. Repeatable.")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be done.")] = False,
     output: OutputOption = Format.TABLE,
 ) -> None:
-    """Keep the tables healthy. Safe while the job runs, which does it by itself (`maintain_trigger`).
+    """Delete old rows, compact, cluster and vacuum the tables.
 
-    [bold]retain[/] deletes rows that are older than `retention` says. [bold]compact[/] brings small files together.
-    [bold]cluster[/] orders all rows by the columns of their usual question. [bold]vacuum[/] removes files that no table
-    has any more.
+    Safe while the job runs. The running job does it by itself (settings maintenance.compact_every and
+    maintenance.full_every).
+
+    [bold]retain[/] deletes rows that are older than the `retention` settings. [bold]compact[/] merges small files.
+    [bold]cluster[/] orders rows by the columns that queries filter on most. [bold]vacuum[/] removes files that no table
+    uses any more.
 
     [bold]Example:[/] lineproof maintain retain --table runs --dry-run
     """
     settings = context.settings
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
+    from lineproof.local.maintenance import maintain_tables
+    from lineproof.streaming.upkeep.maintenance import TASKS
 
-    from lineproof.local.logs import job_log
-    from lineproof.local.maintenance import maintenance
-    from lineproof.local.spark_session import spark_session
-    from lineproof.schemas.tables import TABLES
-    from lineproof.streaming.upkeep.maintenance import TASKS, MaintenanceResult
-    from lineproof.streaming.upkeep.maintenance_task import LastRuns
-
-    known = [table.name for table in TABLES]
-    for name in tables or ():
-        if name not in known:
-            raise TableNotFound(f"There is no table {name}.", suggest(name, known))
     tasks = TASKS if task is Task.ALL else (task.value,)
+    bar = Progress(TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn(), console=err, transient=True)
+    bar_task = bar.add_task("", total=1.0)
+
+    def report(step: str, share: float) -> None:
+        bar.start()  # not earlier: while Spark starts, stderr goes to its log
+        bar.update(bar_task, description=step, completed=share)
+
     err.print("Starting Spark…")
-    spark = spark_session(settings)
-    outcomes: Sequence[MaintenanceResult]
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
     try:
-        with Progress(*columns, console=err, transient=True) as progress:
-            bar = progress.add_task("", total=1.0)
-            outcomes = maintenance(spark, settings, is_dry=dry_run).run(
-                tasks,
-                tables or (),
-                lambda what, share: progress.update(bar, description=what, completed=share),
-            )
-        if not dry_run and not tables and task in (Task.ALL, Task.COMPACT):
-            LastRuns(spark, settings.checkpoints_path).record(is_full=task is Task.ALL)
-    except (PySparkException, Py4JError) as error:
-        raise MaintenanceFailed(
-            f"Maintenance stopped: {next(iter(str(error).splitlines()), 'no cause was given')}",
-            f"What was done is done, and nothing is lost: run it again. {job_log(settings)} has the whole story.",
-        ) from error
+        results = maintain_tables(settings, tasks, tables or (), dry_run, report)
     finally:
-        spark.stop()
+        bar.stop()
     rows = [
         [
-            one.table,
-            *(one.before.files, one.after.files, one.before.bytes, one.after.bytes),
-            *(one.before.bytes_on_disk, one.after.bytes_on_disk),
-            *(round(one.seconds, 1), "; ".join(one.done)),
+            result.table,
+            *(result.before.files, result.after.files, result.before.bytes, result.after.bytes),
+            *(result.before.bytes_on_disk, result.after.bytes_on_disk),
+            *(round(result.seconds, 1), "; ".join(result.done)),
         ]
-        for one in outcomes
+        for result in results
     ]
     show(COLUMNS, rows, output)
     if not rows:

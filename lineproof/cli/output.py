@@ -1,4 +1,4 @@
-"""How results are printed: data on stdout, everything else on stderr."""
+"""Print results: data on stdout, everything else on stderr."""
 
 import base64
 import csv
@@ -20,7 +20,7 @@ err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 class Format(str, Enum):
-    """How data is printed."""
+    """The output formats."""
 
     TABLE = "table"
     JSON = "json"
@@ -30,27 +30,20 @@ class Format(str, Enum):
 def show(columns: Sequence[str], rows: Iterable[Sequence[Any]], form: Format = Format.TABLE) -> None:
     """Print rows on stdout: a table for people, one JSON array or CSV for programs.
 
-    JSON and CSV are printed row by row. A table is collected first, because its columns are as wide as their values.
+    JSON and CSV are written row by row, so a result of any size needs little memory.
     """
     if form is Format.JSON:
-        _print_json_array(dict(zip(columns, row, strict=True)) for row in rows)
+        _print_json(dict(zip(columns, row, strict=True)) for row in rows)
     elif form is Format.CSV:
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows([_csv_cell(value) for value in row] for row in rows)
     else:
-        rows = list(rows)
-        table = Table(header_style="bold", box=None, pad_edge=False)
-        for number, name in enumerate(columns):
-            is_number = bool(rows) and all(isinstance(row[number], int | float | Decimal) for row in rows)
-            table.add_column(escape(name), justify="right" if is_number else "left", overflow="fold")
-        for row in rows:
-            table.add_row(*(escape(_cell(value)) for value in row))
-        Console(width=None if sys.stdout.isatty() else 200).print(table)
+        _print_table(columns, list(rows))
 
 
-def _print_json_array(documents: Iterable[dict[str, Any]]) -> None:
-    """Print what `json.dumps(documents, indent=2)` returns, without holding all documents in memory."""
+def _print_json(documents: Iterable[dict[str, Any]]) -> None:
+    """Print a JSON array as `json.dumps` with an indent of 2 does, one document at a time."""
     separator = "["
     for document in documents:
         text = json.dumps(document, default=_plain, ensure_ascii=False, indent=2)
@@ -59,8 +52,18 @@ def _print_json_array(documents: Iterable[dict[str, Any]]) -> None:
     print("[]" if separator == "[" else "\n]")
 
 
+def _print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    table = Table(header_style="bold", box=None, pad_edge=False)
+    for number, name in enumerate(columns):
+        is_number = bool(rows) and all(isinstance(row[number], int | float | Decimal) for row in rows)
+        table.add_column(escape(name), justify="right" if is_number else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(escape(_cell(value)) for value in row))
+    Console(width=None if sys.stdout.isatty() else 200).print(table)
+
+
 class Lines:
-    """Rows on stdout one by one, as they come: nobody knows how many there will be, or how wide."""
+    """Print rows on stdout as they arrive, without knowing how many there will be or how wide."""
 
     def __init__(self, columns: Sequence[str], form: Format) -> None:
         self._columns = columns
@@ -68,7 +71,7 @@ class Lines:
         self._widths: list[int] = []
 
     def print(self, row: Sequence[Any]) -> None:
-        """One row; before the first, the columns' names."""
+        """Print a row; before the first row, the column names."""
         if self._form is Format.CSV:
             writer = csv.writer(sys.stdout, lineterminator="\n")
             if not self._widths:
@@ -88,18 +91,18 @@ class Lines:
 
 
 def print_line(document: Any) -> None:
-    """One JSON object on a line of its own, at once."""
+    """Print a JSON object on one line, and flush."""
     print(json.dumps(document, default=_plain, ensure_ascii=False), flush=True)
 
 
 def progress(counted: ProgressColumn | None = None) -> Progress:
-    """A bar with the time left, for whoever watches: on stderr, if that is a terminal."""
+    """A progress bar with the remaining time, on stderr if that is a terminal."""
     columns = (TextColumn("{task.description}"), BarColumn(), counted or MofNCompleteColumn(), TimeRemainingColumn())
     return Progress(*columns, console=err, disable=not err.is_terminal)
 
 
 def _plain(value: Any) -> Any:
-    """A value that JSON has no word for."""
+    """A JSON value for a type that JSON does not have."""
     if isinstance(value, datetime | date):
         return value.isoformat()
     if isinstance(value, bytes | bytearray | memoryview):
@@ -128,7 +131,7 @@ def _cell(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    """Control characters from foreign names must not reach a terminal."""
+    """Escape control characters: names come from producers, and must not control the terminal."""
     if isinstance(value, datetime):
         return value.isoformat(sep=" ", timespec="milliseconds").removesuffix("+00:00")
     if isinstance(value, bytes | bytearray | memoryview):

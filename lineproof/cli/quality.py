@@ -1,4 +1,4 @@
-"""`lineproof quality`: run suites, and show how every test last went."""
+"""`lineproof quality`: run suites of expectations, and show the latest results."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,27 +9,30 @@ from rich.markup import escape
 from lineproof.cli.context import CommandContext, OutputOption, with_context
 from lineproof.cli.output import Format, err, show
 
-app = typer.Typer(help="Tests of datasets, by Great Expectations, whose results are lineage.", no_args_is_help=True)
+app = typer.Typer(help="Run data quality tests with Great Expectations, and show their results.", no_args_is_help=True)
 
 
 @app.command()
 @with_context
 def run(
     context: CommandContext,
-    suites: Annotated[list[str] | None, typer.Argument(metavar="SUITE", help="Which; all by default.")] = None,
+    suites: Annotated[
+        list[str] | None, typer.Argument(metavar="SUITE", help="Names of suites to run. Default: all.")
+    ] = None,
     since: Annotated[
         str | None,
         typer.Option(
             metavar="TIME",
-            help="Where an expectation is about single rows, look only at those written since: 30m, 2h, 1d, or a time "
-            "such as 2026-01-31T10:00Z. Unique values, counts and SQL are always about all rows.",
+            help="Check only rows written since then: 30m, 2h, 1d (ago), or a time such as 2026-01-31T10:00Z. "
+            "Expectations about uniqueness, counts or SQL always check all rows.",
         ),
     ] = None,
     output: OutputOption = Format.TABLE,
 ) -> None:
-    """Run suites of expectations, ours and those in `conf/suites`, and emit what they find as lineage.
+    """Run suites of expectations, and emit their results as lineage.
 
-    Exit code 3 says that something is not as expected, or that a suite could not be run.
+    The suites are those that lineproof ships for its own tables, and yours in `conf/suites` (setting quality.suites).
+    Exit code 3: an expectation failed, or a suite could not be run.
 
     [bold]Example:[/] lineproof quality run runs edges --since 2h
     """
@@ -38,15 +41,18 @@ def run(
     settings, begin = context.settings, moment(since) if since else None
     from lineproof.local.quality import run_suites
 
-    outcomes = run_suites(settings, suites or (), lambda one: err.print(escape(str(one))), begin)
+    results = run_suites(settings, suites or (), lambda result: err.print(escape(str(result))), begin)
     columns = ["suite", "expectation", "column", "success", "expected", "observed", "unexpected", "error"]
     rows = [
-        [one.suite, r.expectation, r.column, r.success, r.expected, r.observed, r.unexpected_count, r.error]
-        for one in outcomes
-        for r in one.results
+        [
+            *(suite.suite, test.expectation, test.column, test.success),
+            *(test.expected, test.observed, test.unexpected_count, test.error),
+        ]
+        for suite in results
+        for test in suite.results
     ]
     show(columns, rows, output)
-    if not all(outcome.passed for outcome in outcomes):
+    if not all(suite.passed for suite in results):
         raise typer.Exit(3)
 
 
@@ -56,30 +62,30 @@ def report(
     context: CommandContext,
     html: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Also write a page, by Great Expectations' Data Docs. It needs no network."),
+        typer.Option(metavar="FILE", help="Also write an HTML report (Great Expectations Data Docs, self-contained)."),
     ] = None,
     output: OutputOption = Format.TABLE,
 ) -> None:
-    """Show how every test last went, those that failed first: of our suites, of dbt, of whoever emits results.
+    """Show the latest result of every test, failed tests first: of our suites, of dbt and of any other producer.
 
-    What is shown is in the tables, where results come by the topic and the job; no Spark is started. Exit code 3 says
-    that a test failed, so that a CI job can wait for it to be mended.
+    Reads the tables; does not start Spark. Results are there when the job has read them from the topic. Exit code 3: a
+    test failed.
 
     [bold]Example:[/] lineproof quality report --html quality.html
     """
     from lineproof.serving.quality_report import COLUMNS, results, write_page
 
-    found = results(context.settings.tables_path)
-    # A terminal has no room for columns that say nothing.
-    is_told = {name for name in COLUMNS if any(one[name] not in (None, "") for one in found)}
-    columns = [name for name in COLUMNS if output is not Format.TABLE or name in is_told]
-    show(columns, [[one[name] for name in columns] for one in found], output)
-    failed = sum(not one["success"] for one in found)
-    err.print(f"{len(found) - failed} of {len(found)} tests passed.")
+    tests = results(context.settings.tables_path)
+    # The terminal has no room for empty columns.
+    filled = {name for name in COLUMNS if any(test[name] not in (None, "") for test in tests)}
+    columns = [name for name in COLUMNS if output is not Format.TABLE or name in filled]
+    show(columns, [[test[name] for name in columns] for test in tests], output)
+    failed = sum(not test["success"] for test in tests)
+    err.print(f"{len(tests) - failed} of {len(tests)} tests passed.")
     if html:
         from lineproof.quality.html_report import html_report  # takes seconds to load
 
-        write_page(html_report(found), html)
+        write_page(html_report(tests), html)
         err.print(f"Page   {escape(str(html.absolute()))}")
     if failed:
         raise typer.Exit(3)

@@ -1,9 +1,9 @@
-"""`lineproof replay`: archived records once more, onto a topic or into tables of their own."""
+"""`lineproof replay`: send archived records to a topic again, or rebuild tables from them."""
 
 import tempfile
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -15,10 +15,11 @@ from lineproof.settings import Settings
 
 if TYPE_CHECKING:
     from lineproof.serving.selection import Selection
+    from lineproof.streaming.run import Progress
 
 
 class Target(str, Enum):
-    """Where records go."""
+    """Where records are replayed to."""
 
     TOPIC = "topic"
     TABLES = "tables"
@@ -27,35 +28,39 @@ class Target(str, Enum):
 @with_context
 def replay(
     context: CommandContext,
-    to: Annotated[Target, typer.Option(help="topic: send them again. tables: rebuild all tables, in a place apart.")],
+    to: Annotated[
+        Target, typer.Option(help="topic: send the records again. tables: rebuild all tables in another directory.")
+    ],
     place: Annotated[
-        str | None, typer.Argument(metavar="TOPIC|DIR", help="Which topic (default: topics.events), or directory.")
+        str | None,
+        typer.Argument(metavar="TOPIC|DIR", help="Topic (default: topics.events), or directory for the tables."),
     ] = None,
     since: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Kafka timestamp from then on: 2h (ago), 2026-01-31T10:00Z.")
+        str | None, typer.Option(metavar="TIME", help="From this Kafka timestamp: 2h (ago), 2026-01-31T10:00Z.")
     ] = None,
-    until: Annotated[str | None, typer.Option(metavar="TIME", help="Kafka timestamp before then.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Before this Kafka timestamp.")] = None,
     job: Annotated[str | None, typer.Option(metavar="NAMESPACE/NAME", help="Runs and events of this job.")] = None,
     run: Annotated[str | None, typer.Option(metavar="ID", help="Events of this run.")] = None,
     dataset: Annotated[
-        str | None, typer.Option(metavar="NAMESPACE/NAME", help="Runs and events that read, write or describe it.")
+        str | None,
+        typer.Option(metavar="NAMESPACE/NAME", help="Runs and events that read, write or describe this dataset."),
     ] = None,
     offsets: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="TOPIC/PARTITION/FIRST-LAST", help="These records, as the archive knows them. Repeatable."
-        ),
+        typer.Option(metavar="TOPIC/PARTITION/FIRST-LAST", help="Records at these offsets of the archive. Repeatable."),
     ] = None,
     rate: Annotated[
-        float | None, typer.Option(min=0.1, metavar="RECORDS", help="To a topic: at most so many a second.")
+        float | None, typer.Option(min=0.1, metavar="RECORDS", help="To a topic: maximum number of records per second.")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say how much and from when, and do nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only print how many records are selected, and from when.")
+    ] = False,
 ) -> None:
-    """Replay the archive, all of it or a part, also after Kafka has forgotten it.
+    """Replay the archive, or a part of it, also after the records have expired in Kafka.
 
-    All that is said of a part must hold. To a topic, records keep key, value and headers, and get the header
-    `lineproof.replayed-from`. Into tables, all but the archive is made anew by the job's own queries; no broker is
-    needed, and the live tables are left alone. Whatever stopped a replay, the same command goes on with it.
+    Filters are combined with AND. To a topic: records keep key, value and headers, and get the header
+    `lineproof.replayed-from`. To tables: the queries of the job rebuild all tables except the archive; no broker is
+    needed, and the live tables are not changed. If a replay is interrupted, run the same command to continue it.
 
     [bold]Example:[/] lineproof replay --to topic --since 2h --dry-run
 
@@ -69,22 +74,22 @@ def replay(
     selection = Selection(since, until, job, run, dataset, tuple(offsets or ()))
     selection.check()
     if to is Target.TABLES and (place is None or rate):
-        raise typer.BadParameter("Name a directory." if place is None else "--rate is for topics.")
+        raise typer.BadParameter("Name a directory." if place is None else "--rate is for --to topic only.")
     if dry_run:
-        _tell(settings, selection)
+        _print_size(settings, selection)
     elif to is Target.TOPIC:
         _to_topic(settings, selection, place or settings.topics.events, rate)
     else:
         _to_tables(settings, selection, Path(str(place)).absolute())
 
 
-def _tell(settings: Settings, selection: "Selection") -> None:
+def _print_size(settings: Settings, selection: "Selection") -> None:
     from lineproof.serving.archive import Archive
     from lineproof.serving.replay_plan import make_plan
 
     settings.home.mkdir(parents=True, exist_ok=True)
-    with err.status("Looking at the archive…"), tempfile.TemporaryDirectory(dir=settings.home) as directory:
-        _warn_of_what_is_not_curated(settings, selection)
+    with err.status("Reading the archive…"), tempfile.TemporaryDirectory(dir=settings.home) as directory:
+        _warn_of_uncurated_records(settings, selection)
         plan = make_plan(Path(directory), {}, selection, settings.tables_path, settings.home)
         size = Archive(settings.tables_path, settings.home).size(plan.filter)
     err.print(f"{size.records:,} records, {size.bytes:,} bytes, from {size.begin} to {size.end}.")
@@ -95,23 +100,21 @@ def _to_topic(settings: Settings, selection: "Selection", topic: str, rate: floa
     from lineproof.topics.cluster import KafkaCluster
     from lineproof.topics.replay import replay_to_topic
 
-    _warn_of_what_is_not_curated(settings, selection)
-    with err.status("Looking at the archive…"):
+    _warn_of_uncurated_records(settings, selection)
+    with err.status("Reading the archive…"):
         cluster = KafkaCluster(client_options(settings))
         replay = replay_to_topic(settings.tables_path, settings.home, selection, cluster, topic)
     plan = replay.plan
     if replay.sent:
-        err.print(
-            f"Going on after {replay.sent:,} of {plan.records:,} records, with what was begun at {plan.begun_at}."
-        )
-        err.print(escape(f"To begin anew, remove {plan.directory}."))
+        err.print(f"Continuing the replay of {plan.begun_at}: {replay.sent:,} of {plan.records:,} records are sent.")
+        err.print(escape(f"To start over, remove {plan.directory}."))
     try:
         with progress() as bar:
             task = bar.add_task(escape(f"Sending to {topic}"), total=plan.records, completed=replay.sent)
             for sent in replay.run(rate):
                 bar.update(task, completed=sent)
     except (KeyboardInterrupt, LineproofError) as error:
-        err.print(f"Stopped after {replay.sent:,} of {plan.records:,} records. The same command goes on from there.")
+        err.print(f"Stopped after {replay.sent:,} of {plan.records:,} records. Run the same command to continue.")
         if isinstance(error, LineproofError):
             raise
         raise typer.Exit(1) from None
@@ -125,8 +128,8 @@ def _to_tables(settings: Settings, selection: "Selection", directory: Path) -> N
     from lineproof.serving.replay_tables import plan_tables
     from lineproof.serving.sql import Tables
 
-    _warn_of_what_is_not_curated(settings, selection)
-    with err.status("Looking at the archive…"):
+    _warn_of_uncurated_records(settings, selection)
+    with err.status("Reading the archive…"):
         plan = plan_tables(directory, selection, settings.tables_path, settings.home)
 
     def rows(table: str) -> int:
@@ -134,17 +137,17 @@ def _to_tables(settings: Settings, selection: "Selection", directory: Path) -> N
 
     stop = StopSignal()
     stop.listen()
-    with err.status("Starting Spark…"):
-        spark = spark_session(settings)
+    err.print("Starting Spark…")
+    spark = spark_session(settings)
     stop.listen()
     try:
         with progress() as bar:
             tasks = {
-                "curate": bar.add_task("Archive to events and runs", total=plan.records, completed=rows("records")),
-                "graph": bar.add_task("Events to jobs, datasets, edges", total=None),
+                "curate": bar.add_task("Events and runs", total=plan.records, completed=rows("records")),
+                "graph": bar.add_task("Jobs, datasets and edges", total=None),
             }
 
-            def report(batch: Any) -> None:
+            def report(batch: "Progress") -> None:
                 total = plan.records if batch.query == "curate" else rows("lineage_events")
                 bar.update(tasks[batch.query], advance=batch.rows, total=total)
 
@@ -154,13 +157,15 @@ def _to_tables(settings: Settings, selection: "Selection", directory: Path) -> N
     finally:
         spark.stop()
     if stop():
-        err.print("Stopped. The same command goes on from there.")
+        err.print("Stopped. Run the same command to continue.")
         raise typer.Exit(1)
     err.print(escape(f"{rows('records'):,} records replayed into {directory}. `lineproof diff` compares the tables."))
 
 
-def _warn_of_what_is_not_curated(settings: Settings, selection: "Selection") -> None:
+def _warn_of_uncurated_records(settings: Settings, selection: "Selection") -> None:
     from lineproof.serving.replay_plan import not_curated
 
     if selection.is_by_content and (count := not_curated(settings.tables_path)) > 0:
-        err.print(f"{count:,} archived records are not curated yet, so nobody knows whether they are meant: left out.")
+        err.print(
+            f"{count:,} archived records are not curated yet, so their job, run and dataset are unknown: skipped."
+        )

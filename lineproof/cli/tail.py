@@ -1,4 +1,4 @@
-"""`lineproof tail`: look at what is on a topic."""
+"""`lineproof tail`: print the records of a topic."""
 
 from collections.abc import Iterable
 from itertools import islice
@@ -20,7 +20,7 @@ COLUMNS = {
     "quality_result": ("event_time", "success", "namespace", "name", "suite", "expectation", "column", "observed"),
     "envelope": ("event_time", "kind", "event_type", "job_namespace", "job_name", "run_id"),
 }
-"""What people see of a record; JSON has all of it."""
+"""The columns that the terminal shows, by schema; JSON output has all of them."""
 OTHER_COLUMNS = ("timestamp", "key", "headers", "record")
 
 
@@ -28,19 +28,29 @@ OTHER_COLUMNS = ("timestamp", "key", "headers", "record")
 def tail(
     context: CommandContext,
     topic: Annotated[
-        str, typer.Argument(metavar="TOPIC", help="runs, violations, quality, dead-letters, events; or a topic's name.")
+        str,
+        typer.Argument(
+            metavar="TOPIC", help="events, runs, violations, quality or dead-letters; or the name of any topic."
+        ),
     ],
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what comes, until Ctrl-C.")] = False,
-    from_beginning: Annotated[bool, typer.Option("--from-beginning", help="All there is, not only the last.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep printing new records until Ctrl-C.")] = False,
+    from_beginning: Annotated[
+        bool, typer.Option("--from-beginning", help="Print from the first record of the topic.")
+    ] = False,
     count: Annotated[
         int | None,
-        typer.Option("-n", min=0, help=f"So many of the last, by default {DEFAULT_LAST}; or of the first: then end."),
+        typer.Option(
+            "-n",
+            min=0,
+            help=f"Print this many of the last records (default {DEFAULT_LAST}); with --from-beginning, stop after "
+            "this many.",
+        ),
     ] = None,
     output: OutputOption = Format.TABLE,
 ) -> None:
-    """Print records of a topic, decoded: a line for people, or with -o json one whole JSON object a line.
+    """Print decoded records of a topic, one line each; with -o json, one complete JSON object per line.
 
-    Reads beside all other consumers, and moves nobody's offsets.
+    Does not join a consumer group, and moves no offsets.
 
     [bold]Example:[/] lineproof tail violations --follow -o json
     """
@@ -58,20 +68,20 @@ def tail(
         if not _print(islice(records, count) if from_beginning else records, output):
             err.print(f"There are no records on {name}.", markup=False)
     except KeyboardInterrupt:
-        return  # how one leaves what goes on for ever
+        return  # the normal way to stop --follow
 
 
 def _print(records: Iterable["DecodedRecord"], output: Format) -> bool:
-    """Returns whether there were any."""
-    was_any = False
+    """Print the records; return whether there were any."""
+    has_records = False
     lines: dict[str, Lines] = {}
-    for one in records:
-        was_any = True
+    for record in records:
+        has_records = True
         if output is Format.JSON:
-            print_line(one.document())
+            print_line(record.document())
             continue
-        kind = (one.schema or "").partition(" ")[0]
-        columns = COLUMNS.get(kind, OTHER_COLUMNS)
-        row = one.record if kind in COLUMNS else one.document()
-        lines.setdefault(kind, Lines(columns, output)).print([row.get(column) for column in columns])
-    return was_any
+        schema = (record.schema or "").partition(" ")[0]
+        columns = COLUMNS.get(schema, OTHER_COLUMNS)
+        row = record.record if schema in COLUMNS else record.document()
+        lines.setdefault(schema, Lines(columns, output)).print([row.get(column) for column in columns])
+    return has_records

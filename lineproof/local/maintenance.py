@@ -1,14 +1,47 @@
 """Maintenance as the settings configure it: for `lineproof maintain`, and for the running job."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from rich.markup import escape
 
 from lineproof.cli.output import err
+from lineproof.local.logs import job_log
+from lineproof.local.spark_session import spark_session
+from lineproof.schemas.errors import LineproofError, TableNotFound, suggest
+from lineproof.schemas.tables import TABLES
 from lineproof.settings import Settings
-from lineproof.streaming.upkeep.maintenance import Maintenance
-from lineproof.streaming.upkeep.maintenance_task import MaintenanceSchedule, MaintenanceTask
+from lineproof.streaming.upkeep.maintenance import TASKS, Maintenance, MaintenanceResult
+from lineproof.streaming.upkeep.maintenance_task import LastRuns, MaintenanceSchedule, MaintenanceTask
+
+
+class MaintenanceFailed(LineproofError):
+    """Maintenance stopped before it was finished."""
+
+
+def maintain_tables(
+    settings: Settings, tasks: Sequence[str], tables: Sequence[str], is_dry: bool, report: Callable[[str, float], None]
+) -> list[MaintenanceResult]:
+    """Run these tasks on these tables, or on all, in a new Spark session. `report` gets the step and the share done."""
+    known = [table.name for table in TABLES]
+    for name in tables:
+        if name not in known:
+            raise TableNotFound(f"There is no table {name}.", suggest(name, known))
+    spark = spark_session(settings)
+    try:
+        results = maintenance(spark, settings, is_dry=is_dry).run(tasks, tables, report)
+        if not is_dry and not tables and "compact" in tasks:
+            LastRuns(spark, settings.checkpoints_path).record(is_full=set(tasks) == set(TASKS))
+    except (PySparkException, Py4JError) as error:
+        raise MaintenanceFailed(
+            f"Maintenance stopped: {next(iter(str(error).splitlines()), 'no cause was given')}",
+            f"Finished steps stay done, and no data is lost: run it again. See {job_log(settings)} for details.",
+        ) from error
+    finally:
+        spark.stop()
+    return results
 
 
 def maintenance(

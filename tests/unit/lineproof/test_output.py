@@ -1,4 +1,4 @@
-"""What programs and people get to read."""
+"""The output formats."""
 
 import csv
 import io
