@@ -1,17 +1,16 @@
-"""Whether a checkpoint and the tables written from it belong together.
+"""Check that a checkpoint and the tables written from it belong together.
 
-Delta recognises a repeated batch by the application id and batch number of its last write. A new checkpoint
-would read everything again under a new id (duplicates), and an old copy of the right one would have its
-batches skipped as already written (losses). Both are refused before the first batch.
+Delta recognises a repeated batch by the application id and the batch number of its last write. A new checkpoint would
+read everything again under a new id and write duplicates. With an old copy of the right checkpoint, new batches would
+be skipped as already written and lost. Both are refused before the first batch.
 """
 
-import json
 from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
 from lineproof.schemas.errors import LineproofError
-from lineproof.streaming.delta.files import Directory
+from lineproof.streaming.delta.private_api.checkpoint_log import CheckpointLog
 
 
 class CheckpointError(LineproofError):
@@ -19,28 +18,28 @@ class CheckpointError(LineproofError):
 
 
 START_OVER = (
-    "Put it back, or point `tables` and `checkpoints` at the pair that belongs together. To start over, use an empty "
-    "directory for both: the topic is then read from its beginning."
+    "Restore it, or point `tables` and `checkpoints` at directories that belong together. To start over, use empty "
+    "directories for both: the topic is then read from its beginning."
 )
 RESTORE = (
-    "Put the right one back, or point `tables` and `checkpoints` at the pair that belongs together. Or remove this "
-    "checkpoint and start once with --restore-checkpoint: it is made anew from the archive, and ingest goes on after "
-    "the last record that is archived."
+    "Restore the right checkpoint, or point `tables` and `checkpoints` at directories that belong together. Or remove "
+    "this checkpoint and start once with --restore-checkpoint: it is restored from the archive, and ingest continues "
+    "after the last archived record."
 )
 REBUILD = (
-    "Put the right ones back. Or remove the checkpoints `curate` and `graph` and all tables but `archive`: they are "
-    "then rebuilt from the archive, and nothing is lost."
+    "Restore the right tables and checkpoints. Or remove the checkpoints `curate` and `graph` and all tables except "
+    "`archive`: they are rebuilt from the archive, and nothing is lost."
 )
 SAME_TIME = (
-    "Put back tables and checkpoints of the same time. Or remove all checkpoints and all tables but `archive`, and "
-    "start once with --restore-checkpoint: ingest goes on after the last record that is archived, and the other "
-    "tables are rebuilt."
+    "Restore tables and checkpoints of the same time. Or remove all checkpoints and all tables except `archive`, and "
+    "start once with --restore-checkpoint: ingest continues after the last archived record, and the other tables are "
+    "rebuilt."
 )
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What Spark left in a query's checkpoint directory."""
+    """The state of a query's checkpoint directory. Batch numbers are -1 where there is none."""
 
     path: str
     query_id: str | None
@@ -49,19 +48,13 @@ class Checkpoint:
 
 
 def read_checkpoint(spark: SparkSession, path: str) -> Checkpoint:
-    """Read a query's checkpoint, which need not be there yet."""
-    files = Directory(spark, path)
-    metadata = files.read("metadata")
-    return Checkpoint(
-        path,
-        json.loads(metadata)["id"] if metadata else None,
-        max(files.numbers("offsets"), default=-1),
-        max(files.numbers("commits"), default=-1),
-    )
+    """Read a query's checkpoint. The directory need not exist yet."""
+    log = CheckpointLog(spark, path)
+    return Checkpoint(path, log.query_id(), log.last_planned_batch(), log.last_finished_batch())
 
 
 def refuse_missing(checkpoint: Checkpoint, table_path: str, remedy: str) -> None:
-    """Refuse to make anew a table that this checkpoint has written to."""
+    """Refuse a missing table that this checkpoint has written to: a new table would lack those batches."""
     if checkpoint.last_finished_batch >= 0:
         raise CheckpointError(
             f"The table {table_path} is missing, but the checkpoint {checkpoint.path} says that "
@@ -73,35 +66,35 @@ def refuse_missing(checkpoint: Checkpoint, table_path: str, remedy: str) -> None
 def refuse_mismatch(
     checkpoint: Checkpoint, app_id: str | None, table_path: str, written: dict[str, int], remedy: str
 ) -> None:
-    """Refuse a table that this checkpoint did not write, or wrote further than the checkpoint knows of."""
+    """Refuse a table that was written from another checkpoint, or with later batches than this checkpoint has."""
     if not written:
         return
     if app_id not in written:
         batches = ", ".join(f"batch {batch} of {writer}" for writer, batch in written.items())
         raise CheckpointError(
-            f"The table {table_path} was not written from the checkpoint {checkpoint.path}, "
-            f"which is {'missing' if checkpoint.query_id is None else f'another one, {app_id}'}. "
+            f"The table {table_path} was written from another checkpoint than {checkpoint.path}, "
+            f"which {'is missing' if checkpoint.query_id is None else f'has the id {app_id}'}. "
             f"It was last written by {batches}.",
             remedy,
         )
     if written[app_id] > checkpoint.last_planned_batch:
         raise CheckpointError(
             f"The checkpoint {checkpoint.path} ends at batch {checkpoint.last_planned_batch}, but the table "
-            f"{table_path} has batch {written[app_id]}: the checkpoint is an old copy, and batches run from it "
+            f"{table_path} has batch {written[app_id]}: the checkpoint is an old copy, and the batches run from it "
             "would be lost.",
             remedy,
         )
 
 
 def refuse_older_archive(checkpoint: Checkpoint, table_path: str, written: dict[str, int], moved_at: int) -> None:
-    """Refuse an archive that lacks batches which its checkpoint knows to be done.
+    """Refuse an archive that lacks batches which its checkpoint lists as finished.
 
-    Every batch of ingest writes to it, but for one that stands for records that were given up.
+    Every batch of ingest writes to the archive, except `moved_at`, which skips lost records.
     """
     last = written.get(str(checkpoint.query_id), -1)
     if last < checkpoint.last_finished_batch != moved_at:
         raise CheckpointError(
             f"The table {table_path} ends at batch {last}, but the checkpoint {checkpoint.path} has finished batch "
-            f"{checkpoint.last_finished_batch}: the table is an old copy, and what came since would be missing.",
+            f"{checkpoint.last_finished_batch}: the table is an old copy, and the later records would be missing.",
             SAME_TIME,
         )

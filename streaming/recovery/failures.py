@@ -1,13 +1,15 @@
-"""What a failed query means, and what to do about it.
+"""Explain why a query failed, and what to do about it.
 
-Spark reports every failure of a query as one long text. The causes people meet are told by a few words in it.
+Spark reports every failure of a query as one long text. Known causes are recognised by words in it.
 """
+
+import re
 
 from lineproof.schemas.errors import LineproofError
 
 
 class JobFailed(LineproofError):
-    """A query stopped. Nothing is lost: the next start repeats the batch it stopped in."""
+    """A query failed. Nothing is lost: the next start repeats the batch that failed."""
 
 
 DATA_LOSS = ("KAFKA_DATA_LOSS", "Some data may have been lost", "OffsetOutOfRangeException")
@@ -16,7 +18,7 @@ _CAUSES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (
         ("No space left on device", "Disk quota exceeded"),
         "The disk is full.",
-        "Free space where `tables` and `checkpoints` are, or move them; then start the job again.",
+        "Free space where `tables` and `checkpoints` are, or move them. Then start the job again.",
     ),
     (
         ("SaslAuthenticationException", "Authentication failed", "SslAuthenticationException"),
@@ -25,13 +27,13 @@ _CAUSES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     ),
     (
         ("TopicAuthorizationException", "GroupAuthorizationException"),
-        "The broker does not let this user read or write the topic.",
+        "The user is not authorized to read or write the topic.",
         "Grant READ on the events topic and WRITE on the dead-letter topic.",
     ),
     (
         DATA_LOSS,
-        "The topic no longer had records that the job was about to read.",
-        "Start the job again: what is gone for good is then named, with what to do.",
+        "The topic no longer had the records that the job was about to read.",
+        "Start the job again: it then names the lost records, and what to do.",
     ),
     (
         ("UnknownTopicOrPartitionException",),
@@ -40,46 +42,56 @@ _CAUSES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     ),
     (
         ("DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE",),
-        "A table is not the one that the checkpoint of the next query has read from.",
-        "Point `tables` and `checkpoints` at the pair that belongs together. Or remove the checkpoints `curate` and "
-        "`graph` and all tables but `archive`: they are rebuilt from it.",
+        "A query reads another table than the one its checkpoint belongs to.",
+        "Point `tables` and `checkpoints` at directories that belong together. Or remove the checkpoints `curate` and "
+        "`graph` and all tables except `archive`: they are rebuilt from it.",
     ),
     (
         ("DELTA_UNSUPPORTED_FEATURES", "DELTA_INVALID_PROTOCOL_VERSION"),
-        "A table needs a newer Delta than this release of lineproof has.",
-        "Use the release that wrote it, a newer one.",
+        "A table needs a newer version of Delta than this release of lineproof uses.",
+        "Use the newer release of lineproof that wrote it.",
     ),
     (
         ("CONCURRENT_STREAM_LOG_UPDATE", "ConcurrentAppendException", "Multiple streaming queries are"),
         "Another job is writing to the same tables.",
-        "Run one job per set of tables: stop the other one.",
+        "Stop the other job: only one job may write to a set of tables.",
     ),
     (
         ("RecordTooLargeException",),
-        "A dead letter is larger than the dead-letter topic takes.",
-        "Raise max.message.bytes of that topic, or set topics.dead_letters to an empty text: the "
-        "dead_letters table has it in any case.",
+        "A dead letter is larger than the dead-letter topic allows.",
+        "Raise max.message.bytes of that topic, or set topics.dead_letters to an empty text: the table dead_letters "
+        "has the record in any case.",
     ),
     (
         ("TimeoutException", "No resolvable bootstrap urls", "Failed to create new KafkaAdminClient"),
         "The broker does not answer.",
-        "Check that it runs and that kafka.bootstrap.servers names it; then start the job again.",
+        "Check that it runs and that kafka.bootstrap.servers is right. Then start the job again.",
     ),
 )
 
 
+_EXCEPTION = re.compile(r"^\w.*", re.MULTILINE)
+"""The first line after the indented lines of a Python traceback."""
+
+
 def is_data_loss(report: str) -> bool:
-    """Whether the topic did not have what a batch wanted."""
-    return any(sign in report for sign in DATA_LOSS)
+    """Whether the topic did not have the records of a batch."""
+    return any(words in report for words in DATA_LOSS)
 
 
 def explain(report: str) -> JobFailed:
-    """The failure in words a person can act on."""
-    for signs, what, remedy in _CAUSES:
-        if any(sign in report for sign in signs):
+    """An error that says what happened and what to do."""
+    for words, what, remedy in _CAUSES:
+        if any(word in report for word in words):
             return JobFailed(what, remedy)
-    lines = [line.strip() for line in report.splitlines() if line.strip()]
     return JobFailed(
-        f"The job stopped: {lines[0] if lines else 'no cause was given'}",
-        "Nothing is lost: the next start repeats the batch. The log has the whole story; -v shows it here.",
+        f"The job stopped: {_cause(report)}",
+        "Nothing is lost: the next start repeats the batch. The job's log has the stack trace; -v prints it.",
     )
+
+
+def _cause(report: str) -> str:
+    """The line that says what happened: the exception of our own code, if it raised one, or else the first line."""
+    _, _, traceback = report.partition("Traceback (most recent call last):\n")
+    lines = (line.strip() for line in (*_EXCEPTION.findall(traceback), *report.splitlines()))
+    return next(filter(None, lines), "Spark reported no cause")

@@ -9,45 +9,43 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from lineproof.streaming.job import AVAILABLE_NOW, Job, JobConfig
+from lineproof.schemas.tables import COORDINATES
+from lineproof.streaming.config import CurateConfig
+from lineproof.streaming.curate import Curate
+from lineproof.streaming.query import AVAILABLE_NOW
 from lineproof.streaming.recovery.failures import explain
 from lineproof.streaming.run import Progress, follow
-from lineproof.streaming.tables.archive import COORDINATES
 
 
-def rebuild_config(archive_in: str, tables: str, checkpoints: str, schema_ids: Mapping[int, int]) -> JobConfig:
-    """A job without a broker: it reads no topic and publishes nothing."""
-    return JobConfig(
-        kafka={},
-        topic="",
-        dead_letter_topic="",
+def rebuild_config(archive_root: str, tables: str, checkpoints: str, schema_ids: Mapping[int, int]) -> CurateConfig:
+    """Curate and graph over another archive, until they have caught up. Nothing is published."""
+    return CurateConfig(
         tables=tables,
         checkpoints=checkpoints,
         trigger=AVAILABLE_NOW,
         graph_trigger=AVAILABLE_NOW,
-        max_offsets_per_trigger=1,
         schema_ids=schema_ids,
-        archive_in=archive_in,
+        archive_root=archive_root,
     )
 
 
 def rebuild(
     spark: SparkSession,
-    config: JobConfig,
+    config: CurateConfig,
     select: Callable[[DataFrame], DataFrame],
     report: Callable[[Progress], None],
     is_stopping: Callable[[], bool],
 ) -> None:
     """Rebuild the tables from the selected rows of the archive. Continues a rebuild that was stopped."""
-    job = Job(spark, config)
+    curate = Curate(spark, config)
     try:
-        job.prepare_derived()
-        for start in (partial(job.start_curate, select), job.start_graph):
+        curate.prepare()
+        for start in (partial(curate.start_curate, select), curate.start_graph):
             if is_stopping():
                 return
             query = start()
             try:
-                follow([query], job.counted, report, is_stopping)
+                follow([query], curate.row_counts, report, is_stopping)
             finally:
                 query.stop()
     except (PySparkException, Py4JError) as error:

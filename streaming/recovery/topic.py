@@ -1,11 +1,10 @@
-"""The topic that ingest reads: how far the archive has come in it, and whether it still has what comes next.
+"""The topic that ingest reads: where the archive stands in it, and whether the topic still has what comes next.
 
-Spark fails a batch whose records are gone, without saying which. And in a topic that was deleted and made anew it
-reads on from the old offsets once there are that many records again, and never reads the first ones. So topic and
-checkpoint are compared before the first batch: by the id that Kafka gives a topic, and by offsets.
+Spark fails a batch whose records are gone, but does not say which ones. In a topic that was deleted and recreated, it
+continues at the old offsets as soon as there are that many records again, and never reads the first ones. Therefore
+topic and checkpoint are compared before the first batch, by Kafka's topic id and by offsets.
 
-A record is known for ever by topic, partition and offset. A topic made anew counts from 0 again; so that no record is
-taken for another, the new ones are archived under a name that no topic can have: `lineage.events#2`.
+The records of a recreated topic are archived under another name (see `schemas.archive_names`).
 """
 
 import json
@@ -16,70 +15,70 @@ from lineproof.schemas.errors import LineproofError
 
 Offsets = Mapping[int, int]
 """The next offset of every partition."""
-Ranges = Mapping[int, tuple[int, int]]
-"""First and next offset of every partition."""
+OffsetRanges = Mapping[int, tuple[int, int]]
+"""The first and the next offset of every partition."""
 
 
 @dataclass(frozen=True)
 class Topic:
-    """A topic as the broker has it now."""
+    """A topic as the broker describes it now."""
 
     name: str
     id: str
-    """Empty where the broker gives none."""
-    offsets: Ranges
+    """Empty if the broker has no topic ids."""
+    offsets: OffsetRanges
 
 
 @dataclass(frozen=True)
-class Origin:
-    """What ingest reads, and since when: an entry of the log that lies in its checkpoint."""
+class SourceTopic:
+    """The topic that ingest reads from a certain batch on: an entry of the log in its checkpoint."""
 
     topic: str
     topic_id: str
     archived_as: str
-    """The archive's name for it."""
+    """Its name in the archive."""
     moved_at: int = -1
-    """The batch that stands in the checkpoint for records that were given up; it wrote nothing."""
+    """The batch that skips lost records in the checkpoint. It wrote nothing."""
 
-    def text(self) -> str:
-        """As it is kept."""
+    def to_json(self) -> str:
+        """The text of the log entry."""
         return json.dumps(asdict(self))
 
     @classmethod
-    def of(cls, text: str) -> "Origin":
-        """As it was kept."""
+    def from_json(cls, text: str) -> "SourceTopic":
+        """Read a log entry."""
         return cls(**json.loads(text))
 
 
 @dataclass(frozen=True)
-class Position:
-    """How far the archive has come."""
+class ArchivePosition:
+    """Where the archive ends in the topic."""
 
-    origin: Origin
+    source: SourceTopic
     batch: int
-    """The batch that comes next."""
+    """The next batch."""
     offsets: Offsets
 
 
 class TopicLoss(LineproofError):
-    """The topic does not have what the archive needs next."""
+    """The topic does not have the records that the archive needs next."""
 
     def __init__(self, what: str, remedy: str, offsets: Offsets, *, is_new_topic: bool) -> None:
         super().__init__(what, remedy)
         self.offsets = offsets
-        """Where to go on once the loss is accepted."""
+        """Where to continue once the loss is accepted."""
         self.is_new_topic = is_new_topic
 
 
-def find_loss(position: Position, topic: Topic) -> TopicLoss | None:
-    """What the topic does not have of what comes next."""
+def find_loss(position: ArchivePosition, topic: Topic) -> TopicLoss | None:
+    """Compare the archive with the topic: is it another topic, or have records expired that are not archived?"""
     accept = f"start once with --accept-loss={position.batch}"
-    what = _another(position, topic)
-    if what:
+    difference = _difference(position, topic)
+    if difference:
         return TopicLoss(
-            what,
-            "If it is not the one you mean, correct topics.events or kafka.bootstrap.servers. To go on with it from "
-            f"its beginning, in the same tables, {accept}: what is archived stays as it is.",
+            difference,
+            "If this is the wrong topic, correct topics.events or kafka.bootstrap.servers. To continue with it from "
+            f"its beginning, in the same tables, {accept}: archived records stay as they are.",
             {partition: begin for partition, (begin, _) in topic.offsets.items()},
             is_new_topic=True,
         )
@@ -91,45 +90,47 @@ def find_loss(position: Position, topic: Topic) -> TopicLoss | None:
     }
     if gone:
         return TopicLoss(
-            f"Records expired before batch {position.batch} could archive them: {ranges(topic.name, gone)}. "
-            f"The topic now has {ranges(topic.name, topic.offsets)}.",
-            f"To go on with what the topic still has, {accept}: the view archive_gaps keeps showing what is missing.",
+            f"Records expired before batch {position.batch} could archive them: {format_ranges(topic.name, gone)}. "
+            f"The topic now has {format_ranges(topic.name, topic.offsets)}.",
+            f"To continue with the records that are left, {accept}: the view archive_gaps lists what is missing.",
             {partition: max(reached[partition], begin) for partition, (begin, _) in topic.offsets.items()},
             is_new_topic=False,
         )
     return None
 
 
-def begins_after(topic: Topic, offsets: Offsets) -> bool:
-    """Whether records from these offsets on are no longer there."""
+def starts_after(topic: Topic, offsets: Offsets) -> bool:
+    """Whether records from these offsets on have expired."""
     return any(begin > offsets.get(partition, begin) for partition, (begin, _) in topic.offsets.items())
 
 
-def ranges(name: str, offsets: Ranges) -> str:
-    """Offsets in words."""
+def format_ranges(name: str, offsets: OffsetRanges) -> str:
+    """Offset ranges for a message: `events-0: offsets 0 to 19, events-1: nothing`."""
     return ", ".join(
         f"{name}-{partition}: {f'offsets {begin} to {end - 1}' if end > begin else 'nothing'}"
         for partition, (begin, end) in sorted(offsets.items())
     )
 
 
-def _another(position: Position, topic: Topic) -> str:
-    """How it is told that this is not the topic that was archived, or nothing if it is.
+def _difference(position: ArchivePosition, topic: Topic) -> str:
+    """Why this is not the topic that was archived; empty if it is.
 
-    A topic that has lost its end, as by an unclean election, gives the same offsets to other records: as bad.
+    A topic that has lost its last records, for example by an unclean leader election, gives their offsets to new
+    records. That is as bad as a recreated topic.
     """
-    before, offsets = position.origin, position.offsets
-    archived = ranges(before.topic, {partition: (0, reached) for partition, reached in offsets.items()})
-    if topic.name != before.topic:
+    source, offsets = position.source, position.offsets
+    archived = format_ranges(source.topic, {partition: (0, reached) for partition, reached in offsets.items()})
+    if topic.name != source.topic:
         return (
-            f"topics.events is {topic.name}, but before batch {position.batch} it was {before.topic}. "
-            f"That one was read up to {archived}; what it has beyond would be left out."
+            f"topics.events is {topic.name}, but before batch {position.batch} it was {source.topic}. "
+            f"The old topic was read up to {archived}; its later records would be skipped."
         )
-    has_other_id = bool(topic.id and before.topic_id and topic.id != before.topic_id)
-    if has_other_id or any(topic.offsets.get(one, (0, -1))[1] < reached for one, reached in offsets.items()):
+    has_other_id = bool(topic.id and source.topic_id and topic.id != source.topic_id)
+    is_shorter = any(topic.offsets.get(partition, (0, -1))[1] < reached for partition, reached in offsets.items())
+    if has_other_id or is_shorter:
         return (
-            f"The topic {topic.name} was made anew{'' if has_other_id else ', or has lost its end,'} before batch "
-            f"{position.batch}. The old one was read up to {archived}; what it had beyond is lost. "
-            f"The new one has {ranges(topic.name, topic.offsets)}."
+            f"The topic {topic.name} was recreated{'' if has_other_id else ', or has lost its last records,'} before "
+            f"batch {position.batch}. The old topic was read up to {archived}; its later records are lost. "
+            f"The new topic has {format_ranges(topic.name, topic.offsets)}."
         )
     return ""

@@ -1,4 +1,4 @@
-"""Where ingest stands: read from its checkpoint, moved on by consent alone, made anew from the archive."""
+"""The position of ingest: read from its checkpoint, moved only on request, restored from the archive."""
 
 import json
 from pathlib import Path
@@ -7,14 +7,14 @@ import pytest
 from pyspark.sql import SparkSession
 
 from lineproof.streaming.recovery.ingest_position import IngestPosition
-from lineproof.streaming.recovery.topic import Origin, Topic, TopicLoss
+from lineproof.streaming.recovery.topic import SourceTopic, Topic, TopicLoss
 
 ID = "4f6e"
 EVENTS = Topic("events", "id-1", {0: (0, 60), 1: (0, 9)})
 
 
 def checkpoint(path: Path, planned: int, finished: int, name: str = "events") -> None:
-    """As Spark leaves it: batch N ends at offset 10 * (N + 1) of partition 0, and at 0 of partition 1."""
+    """Write a checkpoint as Spark does: batch N ends at offset 10 * (N + 1) of partition 0, and at 0 of partition 1."""
     for number in range(planned + 1):
         entry(path / "offsets" / str(number), "v1", '{"conf":{}}', json.dumps({name: {"0": 10 * (number + 1), "1": 0}}))
     for number in range(finished + 1):
@@ -36,19 +36,19 @@ def last(path: Path, log: str) -> int:
     return max((int(file.name) for file in (path / log).glob("[0-9]*")), default=-1)
 
 
-def settle(
+def check_topic(
     spark: SparkSession, path: Path, topic: Topic, written: int | None = None, accepted: int | None = None
-) -> Origin:
+) -> SourceTopic:
     archived = {} if written is None else {ID: written}
-    return IngestPosition(spark, str(path)).settle(topic, archived, accepted)
+    return IngestPosition(spark, str(path)).check_topic(topic, archived, accepted)
 
 
-def test_a_first_start_remembers_the_topic(spark: SparkSession, tmp_path: Path) -> None:
-    first = settle(spark, tmp_path, EVENTS)
-    assert first == Origin("events", "id-1", "events")
-    assert IngestPosition(spark, str(tmp_path)).origin() == first
+def test_the_first_start_records_the_topic(spark: SparkSession, tmp_path: Path) -> None:
+    first = check_topic(spark, tmp_path, EVENTS)
+    assert first == SourceTopic("events", "id-1", "events")
+    assert IngestPosition(spark, str(tmp_path)).source() == first
     assert IngestPosition(spark, str(tmp_path)).read({}) is None
-    settle(spark, tmp_path, EVENTS)
+    check_topic(spark, tmp_path, EVENTS)
     assert last(tmp_path, "topics") == 0
 
 
@@ -69,72 +69,76 @@ def test_the_position_is_where_the_archive_ends(
     position = IngestPosition(spark, str(tmp_path)).read({} if written is None else {ID: written})
     assert position
     assert (position.batch, position.offsets) == (batch, {0: offset, 1: 0})
-    # A checkpoint of before topics were remembered: the topic is taken as it is.
-    assert settle(spark, tmp_path, EVENTS, written) == Origin("events", "id-1", "events")
+    # A checkpoint of a release that did not record the topic: the current topic is accepted.
+    assert check_topic(spark, tmp_path, EVENTS, written) == SourceTopic("events", "id-1", "events")
     assert last(tmp_path, "commits") == finished
 
 
-def test_expired_records_are_given_up_by_consent(spark: SparkSession, tmp_path: Path) -> None:
+def test_expired_records_are_skipped_only_on_request(spark: SparkSession, tmp_path: Path) -> None:
     checkpoint(tmp_path, planned=3, finished=2)
-    settle(spark, tmp_path, EVENTS, written=2)
+    check_topic(spark, tmp_path, EVENTS, written=2)
     expired = Topic("events", "id-1", {0: (50, 60), 1: (0, 9)})
     for accepted in (None, 2, 4):
         with pytest.raises(TopicLoss, match="events-0: offsets 30 to 49"):
-            settle(spark, tmp_path, expired, written=2, accepted=accepted)
-    assert settle(spark, tmp_path, expired, written=2, accepted=3) == Origin("events", "id-1", "events", moved_at=4)
+            check_topic(spark, tmp_path, expired, written=2, accepted=accepted)
+    assert check_topic(spark, tmp_path, expired, written=2, accepted=3) == SourceTopic(
+        "events", "id-1", "events", moved_at=4
+    )
     assert ends(tmp_path)[4] == {"events": {"0": 50, "1": 0}}
     assert last(tmp_path, "commits") == 4
-    # From there it goes on, and the consent is used up.
-    settle(spark, tmp_path, expired, written=2)
+    # It continues from there, and the same number accepts no other loss.
+    check_topic(spark, tmp_path, expired, written=2)
     with pytest.raises(TopicLoss, match="--accept-loss=5"):
-        settle(spark, tmp_path, Topic("events", "id-1", {0: (60, 60), 1: (0, 9)}), written=2, accepted=3)
+        check_topic(spark, tmp_path, Topic("events", "id-1", {0: (60, 60), 1: (0, 9)}), written=2, accepted=3)
 
 
 def test_a_new_topic_is_read_from_its_beginning(spark: SparkSession, tmp_path: Path) -> None:
     checkpoint(tmp_path, planned=2, finished=2)
-    settle(spark, tmp_path, EVENTS, written=2)
-    anew = Topic("events", "id-2", {0: (0, 99)})
-    with pytest.raises(TopicLoss, match="made anew before batch 3"):
-        settle(spark, tmp_path, anew, written=2)
-    assert settle(spark, tmp_path, anew, 2, accepted=3) == Origin("events", "id-2", "events#2", moved_at=3)
+    check_topic(spark, tmp_path, EVENTS, written=2)
+    recreated = Topic("events", "id-2", {0: (0, 99)})
+    with pytest.raises(TopicLoss, match="was recreated before batch 3"):
+        check_topic(spark, tmp_path, recreated, written=2)
+    assert check_topic(spark, tmp_path, recreated, 2, accepted=3) == SourceTopic(
+        "events", "id-2", "events#2", moved_at=3
+    )
     assert ends(tmp_path)[3] == {"events": {"0": 0}}
     other = Topic("other", "id-3", {0: (0, 99)})
-    assert settle(spark, tmp_path, other, 2, accepted=4) == Origin("other", "id-3", "other", moved_at=4)
-    assert settle(spark, tmp_path, anew, 2, accepted=5).archived_as == "events#3"
+    assert check_topic(spark, tmp_path, other, 2, accepted=4) == SourceTopic("other", "id-3", "other", moved_at=4)
+    assert check_topic(spark, tmp_path, recreated, 2, accepted=5).archived_as == "events#3"
 
 
-def test_a_move_that_was_cut_short_never_was(spark: SparkSession, tmp_path: Path) -> None:
+def test_an_interrupted_move_has_no_effect(spark: SparkSession, tmp_path: Path) -> None:
     checkpoint(tmp_path, planned=2, finished=2)
-    settle(spark, tmp_path, EVENTS, written=2)
+    check_topic(spark, tmp_path, EVENTS, written=2)
     grown = Topic("events", "id-2", {0: (0, 99), 1: (0, 99)})
-    settle(spark, tmp_path, grown, 2, accepted=3)
+    check_topic(spark, tmp_path, grown, 2, accepted=3)
     (tmp_path / "commits" / "3").unlink()
     (tmp_path / "commits" / ".3.crc").unlink()
-    with pytest.raises(TopicLoss, match="made anew before batch 3"):
-        settle(spark, tmp_path, grown, written=2)
-    # The right broker is there again: batch 3 will be one of the old topic.
-    assert settle(spark, tmp_path, EVENTS, written=2) == Origin("events", "id-1", "events")
+    with pytest.raises(TopicLoss, match="was recreated before batch 3"):
+        check_topic(spark, tmp_path, grown, written=2)
+    # The right broker is back: batch 3 reads the old topic.
+    assert check_topic(spark, tmp_path, EVENTS, written=2) == SourceTopic("events", "id-1", "events")
     entry(tmp_path / "commits" / "3", "v1", "{}")
-    assert IngestPosition(spark, str(tmp_path)).origin() == Origin("events", "id-1", "events")
+    assert IngestPosition(spark, str(tmp_path)).source() == SourceTopic("events", "id-1", "events")
 
 
-def test_a_batch_that_is_archived_need_not_be_there(spark: SparkSession, tmp_path: Path) -> None:
-    """Killed between archive and checkpoint, Spark would read it once more."""
+def test_the_records_of_an_archived_batch_may_expire(spark: SparkSession, tmp_path: Path) -> None:
+    """If the job was killed between archive and checkpoint, Spark would read the batch again."""
     checkpoint(tmp_path, planned=3, finished=2)
-    settle(spark, tmp_path, EVENTS, written=3)
+    check_topic(spark, tmp_path, EVENTS, written=3)
     assert last(tmp_path, "commits") == 2
-    settle(spark, tmp_path, Topic("events", "id-1", {0: (40, 60), 1: (0, 9)}), written=3)
+    check_topic(spark, tmp_path, Topic("events", "id-1", {0: (40, 60), 1: (0, 9)}), written=3)
     assert ends(tmp_path)[last(tmp_path, "commits")] == {"events": {"0": 40, "1": 0}}
 
 
 @pytest.mark.parametrize("batch", [0, 7])
-def test_a_lost_checkpoint_is_made_anew(spark: SparkSession, tmp_path: Path, batch: int) -> None:
+def test_a_lost_checkpoint_is_restored(spark: SparkSession, tmp_path: Path, batch: int) -> None:
     archived = {"events": {0: (0, 500)}, "events#2": {0: (0, 40), 1: (3, 8)}}
     IngestPosition(spark, str(tmp_path)).restore(ID, batch, "events", archived)
     assert json.loads((tmp_path / "metadata").read_text()) == {"id": ID}
     position = IngestPosition(spark, str(tmp_path)).read({ID: batch})
     assert position
     assert (position.batch, position.offsets) == (batch + 1, {0: 40, 1: 8})
-    assert position.origin.archived_as == "events#2"
-    anew = Topic("events", "id-9", {0: (0, 1)})
-    assert settle(spark, tmp_path, anew, batch, accepted=batch + 1).archived_as == "events#3"
+    assert position.source.archived_as == "events#2"
+    recreated = Topic("events", "id-9", {0: (0, 1)})
+    assert check_topic(spark, tmp_path, recreated, batch, accepted=batch + 1).archived_as == "events#3"

@@ -1,4 +1,4 @@
-"""Tables rebuilt from the archive by the job's own queries, in a place apart (R48)."""
+"""Tables rebuilt from the archive in another directory, with the queries of the job."""
 
 from pathlib import Path
 
@@ -10,14 +10,14 @@ from lineproof.serving.diff import diff
 from lineproof.serving.replay_tables import plan_tables
 from lineproof.serving.selection import Selection
 from lineproof.settings import Settings
-from lineproof.streaming.delta.store import Store
+from lineproof.streaming.delta.reader import TableReader
 from lineproof.streaming.recovery.rebuild import select_records
 from lineproof.streaming.run import Progress
 from lineproof.streaming.tables import archive, jobs
 
 
-def test_a_rebuild_equals_what_it_is_compared_with(spark: SparkSession, sound: Store, tmp_path: Path) -> None:
-    """Without a broker; stopped after the first batch and then brought to its end, which makes no difference."""
+def test_a_rebuild_equals_the_live_tables(spark: SparkSession, sound: TableReader, tmp_path: Path) -> None:
+    """Without a broker. It is stopped after the first batch and then continued, which makes no difference."""
     live, there = Path(sound.path(archive.TABLE)).parent, tmp_path / "rebuilt"
     settings = Settings(home=tmp_path / "home", tables=str(live))
     batches: list[Progress] = []
@@ -32,7 +32,7 @@ def test_a_rebuild_equals_what_it_is_compared_with(spark: SparkSession, sound: S
     assert not (there / "archive").exists()
 
 
-def test_spark_selects_the_same_records_as_duckdb(spark: SparkSession, sound: Store, tmp_path: Path) -> None:
+def test_spark_selects_the_same_records_as_duckdb(spark: SparkSession, sound: TableReader, tmp_path: Path) -> None:
     """A replay to tables (Spark) and a replay to a topic (DuckDB) read the same records."""
     live = str(Path(sound.path(archive.TABLE)).parent)
     [job] = sound.read(jobs.TABLE).orderBy("name").limit(1).collect()

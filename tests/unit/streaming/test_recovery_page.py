@@ -1,4 +1,4 @@
-"""docs/recovery.md quotes what lineproof really says."""
+"""docs/recovery.md quotes the messages of lineproof exactly."""
 
 import re
 from collections.abc import Callable
@@ -17,11 +17,11 @@ from lineproof.streaming.recovery.checkpoint import (
     refuse_older_archive,
 )
 from lineproof.streaming.recovery.failures import explain
-from lineproof.streaming.recovery.topic import Origin, Position, Topic, find_loss
+from lineproof.streaming.recovery.topic import ArchivePosition, SourceTopic, Topic, find_loss
 
 PAGE = Path(__file__).parents[3] / "docs" / "recovery.md"
 USED = Checkpoint("c", "id", last_planned_batch=5, last_finished_batch=5)
-POSITION = Position(Origin("events", "id-1", "events"), 6, {0: 10})
+POSITION = ArchivePosition(SourceTopic("events", "id-1", "events"), 6, {0: 10})
 
 
 def refusals() -> list[LineproofError]:
@@ -44,14 +44,14 @@ def refusals() -> list[LineproofError]:
     return found
 
 
-def test_every_quoted_message_is_said() -> None:
-    said = [error.what for error in refusals()]
+def test_every_quote_is_a_message_and_every_message_is_quoted() -> None:
+    messages = [error.what for error in refusals()]
     rows = [line.split("|") for line in PAGE.read_text().splitlines() if line.startswith("|")][2:]
     quotes = [quote for row in rows for quote in re.findall(r"`([^`]+)`", row[2])]
     assert len(quotes) >= len(rows) - 1
     for quote in quotes:
-        assert any(quote in message for message in said), quote
-    for message in said:
+        assert any(quote in message for message in messages), quote
+    for message in messages:
         assert any(quote in message for quote in quotes), message
 
 

@@ -1,17 +1,11 @@
-"""What a topic has lost of what comes next, told before the first batch."""
+"""Records that a topic has lost before they were archived are found before the first batch."""
 
 import pytest
 
-from lineproof.streaming.recovery.topic import (
-    Origin,
-    Position,
-    Topic,
-    begins_after,
-    find_loss,
-)
+from lineproof.streaming.recovery.topic import ArchivePosition, SourceTopic, Topic, find_loss, starts_after
 
-ORIGIN = Origin("events", "id-1", "events")
-AT_500 = Position(ORIGIN, batch=18, offsets={0: 500, 1: 480})
+SOURCE = SourceTopic("events", "id-1", "events")
+AT_500 = ArchivePosition(SOURCE, batch=18, offsets={0: 500, 1: 480})
 
 
 def topic(*bounds: tuple[int, int], name: str = "events", topic_id: str = "id-1") -> Topic:
@@ -19,17 +13,17 @@ def topic(*bounds: tuple[int, int], name: str = "events", topic_id: str = "id-1"
 
 
 @pytest.mark.parametrize(
-    "there",
+    "current",
     [
         topic((0, 500), (0, 480)),  # nothing new
         topic((500, 500), (480, 480)),  # expired, but archived
         topic((300, 900), (480, 481)),
-        topic((0, 500), (0, 480), (0, 7)),  # a partition more
-        topic((0, 500), (0, 480), topic_id=""),  # a broker that gives no ids
+        topic((0, 500), (0, 480), (0, 7)),  # one more partition
+        topic((0, 500), (0, 480), topic_id=""),  # a broker without topic ids
     ],
 )
-def test_what_is_still_there_goes_on(there: Topic) -> None:
-    assert find_loss(AT_500, there) is None
+def test_a_topic_with_all_records_is_accepted(current: Topic) -> None:
+    assert find_loss(AT_500, current) is None
 
 
 def test_expired_offsets_are_named() -> None:
@@ -46,36 +40,36 @@ def test_expired_offsets_are_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("there", "said"),
+    ("current", "message"),
     [
-        (topic((0, 20), (0, 0)), "made anew, or has lost its end, before batch 18"),
-        (topic((0, 500)), "made anew, or has lost its end, before batch 18"),  # a partition less
-        (topic((0, 600), (0, 600), topic_id="id-2"), "made anew before batch 18"),  # longer than the old one
+        (topic((0, 20), (0, 0)), "was recreated, or has lost its last records, before batch 18"),
+        (topic((0, 500)), "was recreated, or has lost its last records, before batch 18"),  # one partition less
+        (topic((0, 600), (0, 600), topic_id="id-2"), "was recreated before batch 18"),  # longer than the old topic
         (topic((0, 20), (0, 0), name="other"), "topics.events is other, but before batch 18 it was events"),
     ],
 )
-def test_another_topic_is_refused(there: Topic, said: str) -> None:
-    loss = find_loss(AT_500, there)
+def test_another_topic_is_refused(current: Topic, message: str) -> None:
+    loss = find_loss(AT_500, current)
     assert loss
     assert loss.is_new_topic
-    assert said in loss.what
+    assert message in loss.what
     assert "read up to events-0: offsets 0 to 499, events-1: offsets 0 to 479" in loss.what
     assert "--accept-loss=18" in loss.remedy
     assert "bootstrap.servers" in loss.remedy
-    assert loss.offsets == dict.fromkeys(there.offsets, 0)
+    assert loss.offsets == dict.fromkeys(current.offsets, 0)
 
 
-def test_what_a_new_topic_has_is_named() -> None:
+def test_the_records_of_a_new_topic_are_named() -> None:
     loss = find_loss(AT_500, topic((0, 20), (0, 0)))
     assert loss
-    assert loss.what.endswith("The new one has events-0: offsets 0 to 19, events-1: nothing.")
+    assert loss.what.endswith("The new topic has events-0: offsets 0 to 19, events-1: nothing.")
 
 
-def test_origins_are_kept_as_text() -> None:
-    moved = Origin("events", "id-2", "events#2", moved_at=19)
-    assert Origin.of(moved.text()) == moved
+def test_source_topics_are_stored_as_json() -> None:
+    moved = SourceTopic("events", "id-2", "events#2", moved_at=19)
+    assert SourceTopic.from_json(moved.to_json()) == moved
 
 
-def test_records_that_are_no_longer_there() -> None:
-    assert begins_after(topic((501, 600), (0, 480)), {0: 500, 1: 480})
-    assert not begins_after(topic((500, 600), (0, 480), (7, 9)), {0: 500, 1: 480})
+def test_expired_offsets() -> None:
+    assert starts_after(topic((501, 600), (0, 480)), {0: 500, 1: 480})
+    assert not starts_after(topic((500, 600), (0, 480), (7, 9)), {0: 500, 1: 480})
