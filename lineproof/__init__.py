@@ -8,13 +8,13 @@ if TYPE_CHECKING:
 
 __all__ = ["connect", "current_run"]
 
-_HOMES = {"connect": "lineproof.connection", "current_run": "lineproof.producers.run"}
+_MODULES = {"connect": "lineproof.connection", "current_run": "lineproof.producers.run"}
 
 
 def __getattr__(name: str) -> Any:
-    """Imported when used: the command line starts without the emitter, the emitter without the command line."""
+    """Import on first use: the command line starts without the emitter, and the emitter without the command line."""
     from importlib import import_module
 
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+    if name in _MODULES:
+        return getattr(import_module(_MODULES[name]), name)
     raise AttributeError(f"module 'lineproof' has no attribute {name!r}")

@@ -1,5 +1,7 @@
 """An emitter built from the settings. No service runs without lineage unnoticed."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,16 @@ def test_emit_in_three_lines() -> None:
     with emitter.run("job"):
         assert lineproof.current_run() is not None
     assert len(Path(".lineproof/events.jsonl").read_text().splitlines()) == 2
+
+
+def test_a_service_that_connects_loads_neither_the_job_nor_the_embedded_broker() -> None:
+    script = "import sys, lineproof; lineproof.connect; print(*sys.modules)"
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    folders = ("bench", "cli", "quality", "serving", "streaming")
+    unwanted = [*(f"lineproof.{folder}" for folder in folders), "lineproof.local.jars", "lineproof.local.java"]
+    unwanted += ["lineproof.local.broker", "pyspark", "duckdb", "typer"]
+    assert "lineproof.connection" in found
+    assert not set(unwanted) & set(found)
 
 
 def test_an_emitter_without_a_namespace_is_refused() -> None:
