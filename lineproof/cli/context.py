@@ -72,4 +72,10 @@ def with_context(function: Callable[Concatenate[CommandContext, P], R]) -> Calla
     parameters = [*own_parameters, *SHARED_OPTIONS]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    command.__doc__ = _unwrapped(function.__doc__ or "")
     return command
+
+
+def _unwrapped(doc: str) -> str:
+    """One line per paragraph: Typer keeps line breaks, which look wrong in a narrower terminal."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in inspect.cleandoc(doc).split("\n\n"))

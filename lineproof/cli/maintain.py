@@ -26,7 +26,9 @@ COLUMNS = ("table", "files", "files after", "bytes", "bytes after", "on disk", "
 @with_context
 def maintain(
     context: CommandContext,
-    task: Annotated[Task, typer.Argument(help="The task to run. all runs the four tasks in this order.")] = Task.ALL,
+    task: Annotated[
+        Task, typer.Argument(metavar="TASK", help="The task to run; all: the four tasks in this order.")
+    ] = Task.ALL,
     tables: Annotated[
         list[str] | None, typer.Option("--table", metavar="NAME", help="Only this table. Repeatable.")
     ] = None,

@@ -91,9 +91,9 @@ def check(context: CommandContext, output: OutputOption = Format.TABLE) -> None:
 
     [bold]Example:[/] lineproof check --config conf/lineproof.yaml
     """
-    from lineproof.local.status import checks
+    from lineproof.local.checks import run_checks
 
-    results = checks(context.settings)
+    results = run_checks(context.settings)
     show(["check", "result", "what to do"], results, output)
     settings = yaml.safe_dump(context.settings.masked(), sort_keys=False).rstrip()
     err.print(f"Settings in use:\n{escape(settings)}", highlight=False)
