@@ -174,7 +174,10 @@ def bounded_duckdb(spill: Path | None = None, *, in_order: bool = False) -> Iter
 
 def batches(relation: duckdb.DuckDBPyRelation, size: int = ROWS_PER_BATCH) -> Iterator[pyarrow.RecordBatch]:
     """The rows of a query as they are read. By Arrow: DuckDB's own rows need another library for times with a zone."""
-    yield from relation.to_arrow_reader(size)
+    try:
+        yield from relation.to_arrow_reader(size)
+    except OSError as error:  # how Arrow passes on an error of DuckDB
+        raise duckdb.Error(str(error)) from error
 
 
 def rows(relation: duckdb.DuckDBPyRelation) -> Iterator[tuple[Any, ...]]:
