@@ -12,7 +12,7 @@ from lineproof.bench.generate import History
 from lineproof.streaming.config import JobConfig
 from lineproof.streaming.curate import Curate
 from lineproof.streaming.ingest import read_topic
-from lineproof.streaming.session import ALWAYS, DELTA, THIS_MACHINE
+from lineproof.streaming.spark_settings import ALWAYS, DELTA, LOCAL
 
 WARM_UP_EVENTS = 100_000
 COPIES = 2
@@ -63,7 +63,7 @@ def _warm_up(environment: Environment) -> None:
 def plain_session(spark: SparkSession) -> SparkSession:
     """A session without our settings, as far as a session can change them: what a user has who writes a plain copy."""
     session = spark.newSession()
-    for name in {**ALWAYS, **THIS_MACHINE}.keys() - DELTA.keys():
+    for name in {**ALWAYS, **LOCAL}.keys() - DELTA.keys():
         if name.startswith("spark.hadoop."):  # the Parquet dictionaries that we switch off
             session.conf.set(name.removeprefix("spark.hadoop."), "true")
         elif session.conf.isModifiable(name) or name.startswith("spark.databricks."):  # known once Delta is loaded

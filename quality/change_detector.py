@@ -8,8 +8,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lineproof.quality.lineage import JOB_PREFIX
-from lineproof.streaming.delta.snapshot import version
-from lineproof.streaming.delta.store import Store
+from lineproof.streaming.delta.private_api.delta_log import version
+from lineproof.streaming.delta.reader import TableReader
 from lineproof.streaming.tables import lineage_events
 
 _COMMIT = "add STRUCT<path: STRING, dataChange: BOOLEAN>, remove STRUCT<dataChange: BOOLEAN>"
@@ -20,7 +20,7 @@ class ChangeDetector:
 
     def __init__(self, spark: SparkSession, tables: str) -> None:
         self._spark = spark
-        self._store = Store(spark, tables)
+        self._store = TableReader(spark, tables)
         self._version: int | None = None
 
     def has_new_events(self) -> bool:

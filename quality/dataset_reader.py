@@ -11,7 +11,7 @@ from pyspark.sql.types import AtomicType
 
 from lineproof.quality.suite import Suite
 from lineproof.schemas.table_format import refuse_newer
-from lineproof.streaming.delta.snapshot import properties
+from lineproof.streaming.delta.private_api.delta_log import properties
 from lineproof.streaming.upkeep.consistent_version import consistent_version
 
 

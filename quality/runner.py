@@ -27,8 +27,8 @@ from lineproof.quality.suite import Suite, load_suite
 from lineproof.quality.validator import ExpectationResult, Validator
 from lineproof.schemas.errors import LineproofError
 from lineproof.schemas.sanitise import sanitise
-from lineproof.streaming.delta.store import Store
-from lineproof.streaming.job import TABLES
+from lineproof.streaming.delta.reader import TableReader
+from lineproof.streaming.tables.registry import TABLES
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class Runner:
 
     def _create_table_views(self) -> None:
         """Expectations may query other tables than their own: each existing table is a view of its name."""
-        store = Store(self._spark, self._tables)
+        store = TableReader(self._spark, self._tables)
         for table in filter(store.exists, TABLES):
             store.read(table).createOrReplaceTempView(table.name)
 

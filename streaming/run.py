@@ -1,4 +1,4 @@
-"""The job at work: its queries from their start until they have caught up, or are told to stop."""
+"""Run the job: start its queries, report their batches, and stop when they have caught up or are asked to stop."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +8,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from lineproof.streaming.job import AVAILABLE_NOW, Job, JobConfig
+from lineproof.streaming.config import JobConfig
+from lineproof.streaming.job import Job
+from lineproof.streaming.query import AVAILABLE_NOW
 from lineproof.streaming.recovery.failures import explain, is_data_loss
 from lineproof.streaming.recovery.topic import Topic
 
@@ -26,32 +28,33 @@ class Progress:
 def run(
     spark: SparkSession,
     config: JobConfig,
-    look: Callable[[], Topic],
+    current_topic: Callable[[], Topic],
     report: Callable[[Progress], None],
     is_stopping: Callable[[], bool],
     started: Callable[[], None] = lambda: None,
 ) -> None:
-    """Run the job until it has caught up (`available-now`), or until `is_stopping` says so.
+    """Run the job until it has caught up (`available-now`), or until `is_stopping` is true.
 
-    `look` asks the broker for the topic. `started` is called once topic, checkpoint and tables have been found to
+    `current_topic` asks the broker for the topic. `started` is called once topic, checkpoints and tables are known to
     belong together.
     """
     job = Job(spark, config)
     queries: list[StreamingQuery] = []
     try:
         job.prepare()
-        job.settle_topic(look(), config.accept_loss)
+        job.ingest.check_topic(current_topic(), config.ingest.accept_loss)
         started()
-        if config.trigger == AVAILABLE_NOW:
-            for start in (job.start_ingest, job.start_curate, job.start_graph):
+        starts = (job.ingest.start, job.curate.start_curate, job.curate.start_graph)
+        if config.ingest.trigger == AVAILABLE_NOW:
+            for start in starts:
                 queries = [start()]
-                follow(queries, job.counted, report, is_stopping)
+                follow(queries, job.curate.row_counts, report, is_stopping)
         else:
-            queries = [job.start_ingest(), job.start_curate(), job.start_graph()]
-            follow(queries, job.counted, report, is_stopping)
+            queries = [start() for start in starts]
+            follow(queries, job.curate.row_counts, report, is_stopping)
     except (PySparkException, Py4JError) as error:
         if is_data_loss(str(error)):
-            job.settle_topic(look())
+            job.ingest.check_topic(current_topic())
         raise explain(str(error)) from error
     finally:
         for query in queries:
@@ -60,11 +63,11 @@ def run(
 
 def follow(
     queries: list[StreamingQuery],
-    counted: dict[tuple[str, int], int],
+    row_counts: dict[tuple[str, int], int],
     report: Callable[[Progress], None],
     is_stopping: Callable[[], bool],
 ) -> None:
-    """Report their batches until one of them ends, or `is_stopping` says so."""
+    """Report the batches of the queries until one query ends, or `is_stopping` is true."""
     reported = {query.name: -1 for query in queries}
     is_active = True
     while is_active and not is_stopping():
@@ -77,7 +80,7 @@ def follow(
                         Progress(
                             query=str(query.name),
                             batch=progress.batchId,
-                            rows=counted.pop((str(query.name), progress.batchId), progress.numInputRows),
+                            rows=row_counts.pop((str(query.name), progress.batchId), progress.numInputRows),
                             seconds=progress.batchDuration / 1000,
                         )
                     )

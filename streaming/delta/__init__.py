@@ -1,1 +1,1 @@
-"""Everything that touches Delta."""
+"""Everything that reads or writes Delta tables with Spark."""

@@ -1,4 +1,4 @@
-"""Two who write to the same table: Delta lets the first one win, and the other has to look again."""
+"""Two writers to the same table: Delta lets the first one commit, and the second has to read and write again."""
 
 import logging
 import time
@@ -10,33 +10,33 @@ from pyspark.errors import PySparkException
 
 log = logging.getLogger(__name__)
 
-SIGNS = ("DELTA_CONCURRENT_APPEND", "DELTA_CONCURRENT_DELETE", "ConcurrentAppendException", "ConcurrentDelete")
-"""What maintenance and a batch can meet with. Two jobs on the same tables meet with others, and must not go on."""
-TRIES = 6
-PAUSE_S = 0.2
-"""After the first try; twice as long after each further one."""
+CONFLICTS = ("DELTA_CONCURRENT_APPEND", "DELTA_CONCURRENT_DELETE", "ConcurrentAppendException", "ConcurrentDelete")
+"""The conflicts between maintenance and a batch. Two jobs on the same tables cause others, which stop the job."""
+ATTEMPTS = 6
+FIRST_PAUSE_S = 0.2
+"""After the first attempt; twice as long after each further one."""
 
 T = TypeVar("T")
 Result = TypeVar("Result")
 
 
 def is_conflict(error: BaseException) -> bool:
-    """Whether it says that another one has written what this one had read."""
-    return any(sign in str(error) for sign in SIGNS)
+    """Whether the error says that another writer has changed what this one had read."""
+    return any(name in str(error) for name in CONFLICTS)
 
 
-def again_on_conflict(act: Callable[[T], Result]) -> Callable[[T], Result]:
-    """Do it again where another one was first. What was done is not done twice: see `Store`."""
+def retry_on_conflict(write: Callable[[T], Result]) -> Callable[[T], Result]:
+    """Call `write` again where another writer was first. A batch is still written once: see `BatchWriter`."""
 
-    def persistent(one: T) -> Result:
-        for number in range(TRIES - 1):
+    def write_with_retries(argument: T) -> Result:
+        for attempt in range(ATTEMPTS - 1):
             try:
-                return act(one)
+                return write(argument)
             except (PySparkException, Py4JError) as error:
                 if not is_conflict(error):
                     raise
-                log.info("Tried again, because of a conflict with another writer: %s", str(error).splitlines()[0])
-                time.sleep(PAUSE_S * 2**number)
-        return act(one)
+                log.info("Retry after a conflict with another writer: %s", str(error).splitlines()[0])
+                time.sleep(FIRST_PAUSE_S * 2**attempt)
+        return write(argument)
 
-    return persistent
+    return write_with_retries

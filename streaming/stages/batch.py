@@ -8,8 +8,8 @@ from functools import cache
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
-from lineproof.streaming.delta.store import Range, is_between
-from lineproof.streaming.session import kept_at
+from lineproof.streaming.delta.table import Range, is_between
+from lineproof.streaming.spark_settings import storage_level
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Batch:
 @contextmanager
 def batch_of(facts: DataFrame, archived: DataFrame) -> Iterator[Batch]:
     """Find the facts once, and look at their number, their range of times, and the offsets they cover."""
-    known = facts.persist(kept_at(facts.sparkSession))
+    known = facts.persist(storage_level(facts.sparkSession))
     try:
         ends = _ends(known)
         yield Batch(

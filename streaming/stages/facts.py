@@ -9,8 +9,8 @@ from pyspark.sql import functions as F
 
 from lineproof.schemas.openlineage import EVENT_TYPES
 from lineproof.schemas.reasons import Reason
+from lineproof.schemas.tables import COORDINATES
 from lineproof.streaming.stages import decode
-from lineproof.streaming.tables.archive import COORDINATES
 
 _SEALED = ("event_id", "kind", "event_type", "event_time", "run_id", "job_namespace", "job_name")
 """What an envelope and its event both say."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lineproof.streaming.delta.store import Range
-from lineproof.streaming.session import kept_at
+from lineproof.streaming.delta.table import Range
+from lineproof.streaming.spark_settings import storage_level
 from lineproof.streaming.stages.observations import sightings
 
 
@@ -32,7 +32,7 @@ def graph_batch_of(added: DataFrame) -> Iterator[GraphBatch]:
 
     They are opened in the batch, and not in the table: rows that say they are old may have been deleted there.
     """
-    events = added.drop("event").persist(kept_at(added.sparkSession))
+    events = added.drop("event").persist(storage_level(added.sparkSession))
     try:
         [(count, first, last)] = events.agg(F.count("*"), F.min("run_id"), F.max("run_id")).collect()
         # Not persisted: curate writes to the table meanwhile, and what Spark keeps of a table it reads anew then.

@@ -55,21 +55,28 @@ def latest_by(*key: str) -> Rule:
     return Elements(lambda ordered: _last_of_each(key, ordered))
 
 
-KNOWN = "known"
-"""What a table has of a row; null in rows that are new. A group has one at most."""
-_ANY = OneValue(lambda known: F.any_value(known, True))
+_CARRY = OneValue(lambda value: F.any_value(value, True))
+"""The only value that is not null."""
 
 
-def folded(rows: DataFrame, key: Sequence[str], rules: Mapping[str, Rule]) -> DataFrame:
-    """A row per key: every other column merged by its rule."""
-    if KNOWN in rows.columns:
-        rules = {**rules, KNOWN: _ANY}
-    steps = _steps(tuple(rules.items()))
-    collected = rows.groupBy(*key).agg(*steps.collected)
-    if not steps.ordered:
-        return collected
-    # In two steps, because a rule looks at the array once for each of its elements.
-    return collected.withColumns(steps.ordered).withColumns(steps.merged).drop("arrays")
+@dataclass(frozen=True)
+class MergeRules:
+    """How the rows of a table that have the same key become one row."""
+
+    key: tuple[str, ...]
+    rules: Mapping[str, Rule]
+    derived: Callable[[], Mapping[str, Column]] = dict
+    """The columns that are computed from the merged ones."""
+
+    def merge(self, rows: DataFrame, carried: Sequence[str] = ()) -> DataFrame:
+        """One row per key. A carried column has at most one value per key, and keeps it."""
+        steps = _steps((*self.rules.items(), *((name, _CARRY) for name in carried)))
+        merged = rows.groupBy(*self.key).agg(*steps.collected)
+        if steps.ordered:
+            # In two steps, because a rule looks at the array once for each of its elements.
+            merged = merged.withColumns(steps.ordered).withColumns(steps.merged).drop("arrays")
+        derived = self.derived()
+        return merged.withColumns({**derived}) if derived else merged
 
 
 @dataclass(frozen=True)

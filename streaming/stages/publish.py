@@ -6,18 +6,21 @@ records under the same ids, and a subscriber who drops repeats sees each of them
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import to_avro
 
 from lineproof.schemas.avro import newest
+from lineproof.schemas.headers import REASON, SOURCE
+from lineproof.schemas.tables import COORDINATES
 from lineproof.schemas.views import view_sql
-from lineproof.streaming.delta.store import Store
+from lineproof.streaming.config import PublishConfig, Target, kafka_options
+from lineproof.streaming.delta.reader import TableReader
 from lineproof.streaming.stages.batch import Batch
 from lineproof.streaming.stages.decode import event_id
-from lineproof.streaming.tables import certificates, quality_results
+from lineproof.streaming.tables import certificates, dead_letters, quality_results
 
 RUNS, VIOLATIONS, QUALITY = "runs", "violations", "quality"
 SCHEMAS = {RUNS: "run", VIOLATIONS: "violation", QUALITY: "quality_result"}
@@ -27,24 +30,50 @@ _LENGTH_OF_UUID = b"\x48"
 """Avro's word for 36: a record is its fields in a row, and a text its length and its bytes."""
 
 
-@dataclass(frozen=True)
-class Target:
-    """A topic, and what the records there begin with."""
+def publish(batch: Batch, runs: DataFrame | None, tables: TableReader, config: PublishConfig) -> None:
+    """Send the batch's dead letters and the records for subscribers. `runs` are the rows that the batch changed.
 
-    topic: str
-    header: bytes
+    All topics in one write, because each write takes a while, however little is in it.
+    """
+    records = [*_dead_letters(batch, config.dead_letter_topic), *published(batch, runs, tables, config.targets)]
+    if records:
+        (
+            reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), records)
+            .write.format("kafka")
+            .options(**kafka_options(config.kafka))
+            .option("includeHeaders", "true")
+            .save()
+        )
 
 
-def published(batch: Batch, runs: DataFrame | None, store: Store, to: Mapping[str, Target]) -> Iterator[DataFrame]:
+def _dead_letters(batch: Batch, topic: str) -> Iterator[DataFrame]:
+    """The batch's dead letters with their own headers, the reason and the coordinates; nothing without a topic."""
+    if batch.unusable and topic:
+        source = F.concat_ws("/", *COORDINATES)
+        headers = F.array(_header(REASON, F.col("reason")), _header(SOURCE, source))
+        yield dead_letters.dead_letters(batch).select(
+            F.lit(topic).alias("topic"),
+            *("key", "value"),
+            F.concat(F.coalesce("headers", F.array()), headers).alias("headers"),
+        )
+
+
+def _header(name: str, value: Column) -> Column:
+    return F.struct(F.lit(name).alias("key"), value.cast("binary").alias("value"))
+
+
+def published(
+    batch: Batch, runs: DataFrame | None, tables: TableReader, to: Mapping[str, Target]
+) -> Iterator[DataFrame]:
     """The records that a batch gives rise to, for the topics that there are. `runs` are the rows it touched."""
     tests = _tests(batch) if batch.tests and {VIOLATIONS, QUALITY} & to.keys() else None
     if RUNS in to and runs is not None:
         yield _records(RUNS, to, runs.where(F.col("ended_at").isNotNull()), F.col("run_id"))
     if VIOLATIONS in to:
-        for violations in _violations(batch, runs, tests, store):
+        for violations in _violations(batch, runs, tests, tables):
             yield _records(VIOLATIONS, to, violations, F.concat_ws("/", "kind", "identity"))
     if QUALITY in to and tests is not None:
-        yield _records(QUALITY, to, _results(batch, tests, store), F.col("test_id"))
+        yield _records(QUALITY, to, _results(batch, tests, tables), F.col("test_id"))
 
 
 def _records(what: str, to: Mapping[str, Target], rows: DataFrame, key: Column) -> DataFrame:
@@ -70,7 +99,9 @@ def _tests(batch: Batch) -> DataFrame:
     )
 
 
-def _violations(batch: Batch, runs: DataFrame | None, tests: DataFrame | None, store: Store) -> Iterator[DataFrame]:
+def _violations(
+    batch: Batch, runs: DataFrame | None, tests: DataFrame | None, tables: TableReader
+) -> Iterator[DataFrame]:
     """What the view `violations` says of the rows a batch touched, and what it no longer says.
 
     That is left out which changes without an event of its own: how certificates are linked, and what is missing.
@@ -80,7 +111,7 @@ def _violations(batch: Batch, runs: DataFrame | None, tests: DataFrame | None, s
     if batch.certificates:
         yield _of_certificates(certificates.certificates(batch.events))
     if tests is not None:
-        yield _of_tests(batch, tests, store)
+        yield _of_tests(batch, tests, tables)
 
 
 def _of_ledgers(runs: DataFrame) -> DataFrame:
@@ -118,12 +149,12 @@ def _of_certificates(rows: DataFrame) -> DataFrame:
     )
 
 
-def _of_tests(batch: Batch, tests: DataFrame, store: Store) -> DataFrame:
+def _of_tests(batch: Batch, tests: DataFrame, tables: TableReader) -> DataFrame:
     """The last failure of every test that the batch has news of, and whether it is how the test last went."""
     spark = batch.facts.sparkSession
     touched = tests.where("has_result").select("group").distinct()
     results = (
-        store.read(quality_results.TABLE)
+        tables.read(quality_results.TABLE)
         .where(F.col("success").isNotNull())
         .withColumn("group", quality_results.group_id())
         .join(F.broadcast(touched), "group", "left_semi")
@@ -160,7 +191,7 @@ def _of_tests(batch: Batch, tests: DataFrame, store: Store) -> DataFrame:
     )
 
 
-def _results(batch: Batch, tests: DataFrame, store: Store) -> DataFrame:
+def _results(batch: Batch, tests: DataFrame, tables: TableReader) -> DataFrame:
     """The results of the batch, and of each of its tests the latest one, such that it comes last.
 
     It may have come before, if the batch's are late: published again, it is what compaction keeps.
@@ -168,7 +199,7 @@ def _results(batch: Batch, tests: DataFrame, store: Store) -> DataFrame:
     in_order = ("test_id", "event_time", "event_id", "result_id")
     later = F.lead("result_id").over(Window.partitionBy("test_id").orderBy(*in_order[1:]))
     return (
-        store.read(quality_results.TABLE)
+        tables.read(quality_results.TABLE)
         .where(batch.since)
         .withColumn("test_id", quality_results.test_id())
         .join(F.broadcast(tests.select("test_id").distinct()), "test_id", "left_semi")

@@ -1,1 +1,1 @@
-"""One table, one module: its columns, its pure transform, and how a batch is merged into it."""
+"""One module per table: its columns, the transform that makes its rows, and its write. `registry` lists them."""

@@ -1,6 +1,6 @@
-"""`archive`: every record as it came.
+"""`archive`: every record of the topic, unchanged.
 
-Append only. Everything after it is a function of it.
+Append only. All other tables are a function of it.
 """
 
 from collections.abc import Mapping
@@ -8,22 +8,20 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lineproof.streaming.delta.store import Store, Table
-from lineproof.streaming.recovery.topic import Ranges
-
-COORDINATES = ("topic", "partition", "offset")
-"""What a record of the topic is known by."""
+from lineproof.schemas.tables import ARCHIVE
+from lineproof.streaming.delta.reader import TableReader
+from lineproof.streaming.delta.table import Table
+from lineproof.streaming.recovery.topic import OffsetRanges
 
 TABLE = Table(
-    name="archive",
-    comment="Every record of the topic as it came. Append only.",
-    key=COORDINATES,
+    contract=ARCHIVE,
+    comment="Every record of the topic, unchanged. Append only.",
     partition_by=("day",),
-    skip_by=("partition", "offset", "timestamp"),
-    kept_by="day",
+    stats_columns=("partition", "offset", "timestamp"),
+    retention_column="day",
     schema=(
         "day DATE COMMENT 'UTC day of the Kafka timestamp'",
-        "topic STRING COMMENT 'its name; NAME#2 for the records of a topic that was made anew'",
+        "topic STRING COMMENT 'name of the topic; NAME#2 for records of a topic that was deleted and recreated'",
         "partition INT COMMENT 'Kafka partition'",
         "offset BIGINT COMMENT 'Kafka offset'",
         "timestamp TIMESTAMP COMMENT 'Kafka timestamp'",
@@ -36,16 +34,16 @@ TABLE = Table(
 
 
 def archive(records: DataFrame) -> DataFrame:
-    """Rows of `archive` from records as the Kafka source gives them."""
+    """Rows of `archive` from the records of Spark's Kafka source."""
     return records.withColumns({"day": F.to_date("timestamp"), "timestamp_type": F.col("timestampType")}).select(
         *TABLE.columns
     )
 
 
-def extent(store: Store) -> Mapping[str, Ranges]:
-    """The first archived offset and the one after the last, by topic and partition."""
+def extent(tables: TableReader) -> Mapping[str, OffsetRanges]:
+    """The first archived offset and the offset after the last, by topic and partition."""
     found: dict[str, dict[int, tuple[int, int]]] = {}
-    ends = store.read(TABLE).groupBy("topic", "partition").agg(F.min("offset"), F.max("offset") + 1)
+    ends = tables.read(TABLE).groupBy("topic", "partition").agg(F.min("offset"), F.max("offset") + 1)
     for topic, partition, begin, end in ends.collect():
         found.setdefault(topic, {})[partition] = (begin, end)
     return found

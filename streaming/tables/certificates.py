@@ -11,15 +11,16 @@ from functools import cache
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lineproof.streaming.delta.store import Store, Table
+from lineproof.schemas.tables import CERTIFICATES
+from lineproof.streaming.delta.table import Table
+from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.stages.batch import Batch, issued_at
 
 TABLE = Table(
-    name="certificates",
+    contract=CERTIFICATES,
     comment="Every distinct fidelity certificate, with its hash computed again.",
-    key=("certificate_key",),
     cluster_by=("chain_hash",),
-    skip_by=("issued_at",),
+    stats_columns=("issued_at",),
     schema=(
         "certificate_key STRING NOT NULL COMMENT 'SHA-256 over all that the certificate says'",
         "certificate_id STRING COMMENT 'as its writer named it'",
@@ -95,12 +96,12 @@ def verdict(certificate: Column) -> Column:
     )
 
 
-def write(batch: Batch, store: Store) -> None:
+def write(batch: Batch, writer: BatchWriter) -> None:
     """Add the batch's certificates that the table does not have. The same certificate has the same time."""
     if batch.certificates == 0:
         return
-    known = store.read(TABLE).where(batch.issue_times).select("certificate_key")
-    store.append(TABLE, certificates(batch.events).join(known, "certificate_key", "left_anti"))
+    known = writer.read(TABLE).where(batch.issue_times).select("certificate_key")
+    writer.append(TABLE, certificates(batch.events).join(known, "certificate_key", "left_anti"))
 
 
 def _prefixed(text: Column) -> Column:

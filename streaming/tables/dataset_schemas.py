@@ -1,51 +1,57 @@
-"""`dataset_schemas`: every schema a dataset was ever seen with, since when and until when.
+"""`dataset_schemas`: every schema that a dataset had, with the first and the last event that states it.
 
-A schema that comes back is the row it was before: `last_seen` moves on.
+A dataset that returns to an earlier schema gets no new row: `last_seen` of the earlier row advances.
 """
 
-from pyspark.sql import DataFrame
+from functools import cache
+
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lineproof.streaming.delta.store import Store, Table
+from lineproof.schemas.tables import DATASET_SCHEMAS
+from lineproof.streaming.delta.table import Table
+from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.stages.graph import GraphBatch
 from lineproof.streaming.stages.latest_facets import facet_named
-from lineproof.streaming.stages.merge_rules import EARLIEST, LATEST, Rule, folded
+from lineproof.streaming.stages.merge_rules import EARLIEST, LATEST, MergeRules
 
 FIELDS = "ARRAY<STRUCT<name: STRING, type: STRING, description: STRING>>"
 _SEEN = "STRUCT<event_time: TIMESTAMP, event_id: STRING, run_id: STRING>"
-KEY = ("namespace", "name", "schema_hash")
-RULES: dict[str, Rule] = {"fields_json": EARLIEST, "first_seen": EARLIEST, "last_seen": LATEST}
 
 TABLE = Table(
-    name="dataset_schemas",
-    comment="Every schema a dataset was seen with, since when and until when.",
-    key=KEY,
+    contract=DATASET_SCHEMAS,
+    comment="Every schema that a dataset had, with the first and the last event that states it.",
     cluster_by=("namespace", "name"),
-    kept_by="last_seen.event_time",
+    retention_column="last_seen.event_time",
     schema=(
-        "namespace STRING NOT NULL COMMENT 'where the dataset is'",
-        "name STRING NOT NULL COMMENT 'its name there'",
+        "namespace STRING NOT NULL COMMENT 'namespace of the dataset'",
+        "name STRING NOT NULL COMMENT 'name of the dataset'",
         "schema_hash STRING NOT NULL COMMENT 'SHA-256 of its fields'",
         f"fields {FIELDS} COMMENT 'its columns'",
-        "fields_json STRING COMMENT 'the fields whole: also nested ones'",
-        f"first_seen {_SEEN} COMMENT 'earliest event with it'",
-        f"last_seen {_SEEN} COMMENT 'latest event with it'",
+        "fields_json STRING COMMENT 'the fields as JSON, nested fields included'",
+        f"first_seen {_SEEN} COMMENT 'earliest event with this schema'",
+        f"last_seen {_SEEN} COMMENT 'latest event with this schema'",
     ),
 )
 
 
-def dataset_schemas(sightings: DataFrame) -> DataFrame:
-    """Rows of `dataset_schemas` from a batch's sightings."""
-    return rows(stated(sightings))
+@cache
+def _derived() -> dict[str, Column]:
+    return {"fields": F.from_json("fields_json", FIELDS)}
 
 
-def rows(stated: DataFrame) -> DataFrame:
-    """Rows of `dataset_schemas` from others: any of the same schema are merged."""
-    return folded(stated, KEY, RULES).withColumn("fields", F.from_json("fields_json", FIELDS))
+MERGE = MergeRules(
+    DATASET_SCHEMAS.key, {"fields_json": EARLIEST, "first_seen": EARLIEST, "last_seen": LATEST}, _derived
+)
 
 
-def stated(sightings: DataFrame) -> DataFrame:
-    """Each sighting with a schema, as a row that knows of nothing else."""
+def write(batch: GraphBatch, writer: BatchWriter) -> None:
+    """Merge the batch's schemas into the table."""
+    writer.fold(TABLE, batch.sightings.select("namespace", "name"), observed_schemas(batch.sightings), MERGE)
+
+
+def observed_schemas(sightings: DataFrame) -> DataFrame:
+    """Each observation of a dataset with a schema, as the row of a schema that was seen only once."""
     fields = F.get_json_object(facet_named(F.col("facets"), "schema"), "$.fields")
     seen = F.struct("event_time", "event_id", "run_id")
     return (
@@ -54,8 +60,3 @@ def stated(sightings: DataFrame) -> DataFrame:
         .where(F.col("fields_json").isNotNull())
         .withColumn("schema_hash", F.sha2("fields_json", 256))
     )
-
-
-def write(batch: GraphBatch, store: Store) -> None:
-    """Merge the batch's schemas into the table."""
-    store.fold(TABLE, batch.sightings.select("namespace", "name"), stated(batch.sightings), rows)

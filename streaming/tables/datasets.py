@@ -1,11 +1,13 @@
-"""`datasets`: one row per dataset, with the facets that its latest events say."""
+"""`datasets`: one row per dataset, with the latest version of each facet."""
 
 from functools import cache
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lineproof.streaming.delta.store import Store, Table
+from lineproof.schemas.tables import DATASETS
+from lineproof.streaming.delta.table import Table
+from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.stages.graph import GraphBatch
 from lineproof.streaming.stages.latest_facets import (
     FACETS,
@@ -17,24 +19,23 @@ from lineproof.streaming.stages.latest_facets import (
     live,
     with_latest_facets,
 )
-from lineproof.streaming.stages.merge_rules import folded
+from lineproof.streaming.stages.merge_rules import MergeRules
 from lineproof.streaming.tables.dataset_schemas import FIELDS
 
 _SYMLINKS = "ARRAY<STRUCT<namespace: STRING, name: STRING, type: STRING>>"
 _TESTS = "ARRAY<STRUCT<assertion: STRING, success: BOOLEAN, column: STRING>>"
 
 TABLE = Table(
-    name="datasets",
-    comment="One row per dataset, with its facets as the latest events say.",
-    key=KEY,
+    contract=DATASETS,
+    comment="One row per dataset, with the latest version of each facet.",
     cluster_by=KEY,
     schema=(
-        "namespace STRING NOT NULL COMMENT 'where the dataset is'",
-        "name STRING NOT NULL COMMENT 'its name there'",
+        "namespace STRING NOT NULL COMMENT 'namespace of the dataset'",
+        "name STRING NOT NULL COMMENT 'name of the dataset'",
         "description STRING COMMENT 'facet documentation'",
         f"owners {OWNERS} COMMENT 'facet ownership'",
         f"tags {TAGS} COMMENT 'facet tags'",
-        f"fields {FIELDS} COMMENT 'facet schema; earlier ones are in dataset_schemas'",
+        f"fields {FIELDS} COMMENT 'facet schema; earlier schemas are in dataset_schemas'",
         f"symlinks {_SYMLINKS} COMMENT 'other names of the same dataset; dataset_nodes resolves them'",
         "dataset_type STRING COMMENT 'facet datasetType: TABLE, VIEW, FILE, TOPIC, MODEL, …'",
         "source_uri STRING COMMENT 'facet dataSource'",
@@ -44,26 +45,16 @@ TABLE = Table(
         "residency STRING COMMENT 'tag residency'",
         "quality_score DOUBLE COMMENT 'facet lineproof_qualityMetrics'",
         f"tests {_TESTS} COMMENT 'facet dataQualityAssertions'",
-        f"facets {FACETS} COMMENT 'all facets, also custom ones: JSON, and the event it comes from'",
+        f"facets {FACETS} COMMENT 'all facets, custom ones included: the JSON, and the event that states it'",
         "first_seen_at TIMESTAMP COMMENT 'earliest event that names it'",
         "last_seen_at TIMESTAMP COMMENT 'latest event that names it'",
     ),
 )
 
 
-def datasets(sightings: DataFrame) -> DataFrame:
-    """Rows of `datasets` from a batch's sightings."""
-    return rows(with_latest_facets(sightings.where(F.col("role") != "JOB")))
-
-
-def rows(seen: DataFrame) -> DataFrame:
-    """Rows of `datasets` from others: any that have the same name are merged."""
-    return folded(seen, KEY, RULES).withColumns(_derived())
-
-
 @cache
 def _derived() -> dict[str, Column]:
-    """The columns that follow from the facets."""
+    """The columns that are computed from the facets."""
     facets = F.col("facets")
     description = described(facets)
     identifiers = F.get_json_object(live(facets, "symlinks"), "$.identifiers")
@@ -85,13 +76,20 @@ def _derived() -> dict[str, Column]:
     }
 
 
-def write(batch: GraphBatch, store: Store) -> None:
+MERGE = MergeRules(KEY, RULES, _derived)
+
+
+def write(batch: GraphBatch, writer: BatchWriter) -> None:
     """Merge the batch's datasets into the table."""
-    seen = with_latest_facets(batch.sightings.where(F.col("role") != "JOB"))
-    store.fold(TABLE, batch.sightings.select(*KEY), seen, rows)
+    writer.fold(TABLE, batch.sightings.select(*KEY), observed_datasets(batch.sightings), MERGE)
+
+
+def observed_datasets(sightings: DataFrame) -> DataFrame:
+    """The datasets of a batch, as its events alone describe them."""
+    return with_latest_facets(sightings.where(F.col("role") != "JOB"))
 
 
 def _tag(tags: Column, key: str) -> Column:
-    """The value of a tag of the dataset as a whole."""
-    found = F.filter(tags, lambda one: (one["key"] == key) & one["field"].isNull())
+    """The value of a tag that belongs to the dataset, and not to one of its fields."""
+    found = F.filter(tags, lambda tag: (tag["key"] == key) & tag["field"].isNull())
     return F.try_element_at(found, F.lit(1))["value"]

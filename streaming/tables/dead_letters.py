@@ -1,20 +1,20 @@
-"""`dead_letters`: every record that cannot be used, its bytes unchanged, and why."""
+"""`dead_letters`: every record that cannot be used, unchanged, and the reason."""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lineproof.streaming.delta.store import Store, Table
+from lineproof.schemas.tables import COORDINATES, DEAD_LETTERS
+from lineproof.streaming.delta.table import Table
+from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.stages.batch import Batch
-from lineproof.streaming.tables.archive import COORDINATES
 
 TABLE = Table(
-    name="dead_letters",
+    contract=DEAD_LETTERS,
     comment="Every record that cannot be used, its bytes unchanged, with the reason.",
-    key=COORDINATES,
     cluster_by=("reason", "timestamp"),
-    skip_by=("partition", "offset"),
-    kept_by="timestamp",
-    kept_as="archive",
+    stats_columns=("partition", "offset"),
+    retention_column="timestamp",
+    retention_setting="archive",
     schema=(
         "topic STRING NOT NULL COMMENT 'Kafka topic'",
         "partition INT NOT NULL COMMENT 'Kafka partition'",
@@ -29,14 +29,14 @@ TABLE = Table(
 
 
 def dead_letters(batch: Batch) -> DataFrame:
-    """Rows of `dead_letters`: their facts are nothing but the reason, their bytes are in the archive."""
+    """Rows of `dead_letters`. The reason is among the facts of the batch, the bytes are in the archive."""
     reasons = batch.facts.where(F.col("reason").isNotNull()).select(*COORDINATES, "reason")
     return batch.archived.where(batch.offsets).join(F.broadcast(reasons), list(COORDINATES)).select(*TABLE.columns)
 
 
-def write(batch: Batch, store: Store) -> None:
+def write(batch: Batch, writer: BatchWriter) -> None:
     """Add the batch's dead letters that the table does not have."""
     if batch.unusable == 0:
         return
-    known = store.read(TABLE).where(batch.offsets).select(*COORDINATES)
-    store.append(TABLE, dead_letters(batch).join(known, list(COORDINATES), "left_anti").select(*TABLE.columns))
+    known = writer.read(TABLE).where(batch.offsets).select(*COORDINATES)
+    writer.append(TABLE, dead_letters(batch).join(known, list(COORDINATES), "left_anti").select(*TABLE.columns))

@@ -10,10 +10,12 @@ from operator import and_
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lineproof.streaming.delta.store import Store, Table
+from lineproof.schemas.tables import EDGES
+from lineproof.streaming.delta.table import Table
+from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.stages.graph import GraphBatch
 from lineproof.streaming.stages.latest_facets import facet_named
-from lineproof.streaming.stages.merge_rules import EARLIEST, LATEST, UNION, Rule, folded, grouped
+from lineproof.streaming.stages.merge_rules import EARLIEST, LATEST, UNION, MergeRules, grouped
 from lineproof.streaming.tables import runs
 
 _TRANSFORMATION = "STRUCT<type: STRING, subtype: STRING, description: STRING, masking: BOOLEAN>"
@@ -22,15 +24,13 @@ _ENDS = (
     *("target_namespace", "target_name", "target_field"),
 )
 _CONNECTS = ("kind", *_ENDS)
-KEY = ("edge_id", *_CONNECTS)
-RULES: dict[str, Rule] = {"transformations": UNION, "first_seen_at": EARLIEST, "last_seen": LATEST}
+MERGE = MergeRules((*EDGES.key, *_CONNECTS), {"transformations": UNION, "first_seen_at": EARLIEST, "last_seen": LATEST})
 
 TABLE = Table(
-    name="edges",
+    contract=EDGES,
     comment="What jobs read and write, and carry from dataset to dataset and column to column. One row per edge.",
-    key=("edge_id",),
     cluster_by=("target_name", "source_name"),
-    kept_by="last_seen.event_time",
+    retention_column="last_seen.event_time",
     constraints={"known_kind": "kind IN ('INPUT', 'OUTPUT', 'DATASET', 'COLUMN')"},
     schema=(
         "edge_id STRING NOT NULL COMMENT 'SHA-256 of what it connects'",
@@ -64,12 +64,7 @@ def edges(of_runs: DataFrame, events: DataFrame, sightings: DataFrame) -> DataFr
     job_events = events.where(F.col("kind") == "JOB")
     of_job_events = _works(job_events, job, F.col("event_time"), F.col("event_time"))
     stated = _of_jobs(works.unionByName(of_job_events)).unionByName(_of_columns(sightings))
-    return rows(stated.withColumn("edge_id", F.sha2(F.to_json(F.struct(*_CONNECTS)), 256)))
-
-
-def rows(stated: DataFrame) -> DataFrame:
-    """Rows of `edges` from others: any that connect the same are merged."""
-    return folded(stated, KEY, RULES)
+    return MERGE.merge(stated.withColumn("edge_id", F.sha2(F.to_json(F.struct(*_CONNECTS)), 256)))
 
 
 def _works(rows: DataFrame, jobs: Column, first: Column, last: Column) -> DataFrame:
@@ -163,17 +158,17 @@ def _between_columns() -> Column:
     return F.concat(F.flatten(F.coalesce(of_fields, F.array())), F.coalesce(of_dataset, F.array()))
 
 
-def write(batch: GraphBatch, store: Store) -> None:
+def write(batch: GraphBatch, writer: BatchWriter) -> None:
     """Merge the batch's edges into the table.
 
     A run's inputs and outputs may come with different events. So its edges are made of all that `runs` knows by now,
     which only grows.
     """
     touched = batch.events.where(F.col("kind") == "RUN").select("run_id")
-    of_runs = store.rows_of(runs.TABLE, touched, batch.run_ids)
+    of_runs = writer.rows_of(runs.TABLE, touched, batch.run_ids)
     # Not persisted: curate writes to `runs` meanwhile, and what Spark keeps of a table it reads anew after each write.
     new = edges(of_runs, batch.events, batch.sightings).localCheckpoint()
-    store.fold(TABLE, new.select("edge_id"), new, rows)
+    writer.fold(TABLE, new.select("edge_id"), new, MERGE)
 
 
 def _edge(

@@ -1,11 +1,13 @@
-"""`jobs`: one row per job, with the facets that its latest events say."""
+"""`jobs`: one row per job, with the latest version of each facet."""
 
 from functools import cache
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lineproof.streaming.delta.store import Store, Table
+from lineproof.schemas.tables import JOBS
+from lineproof.streaming.delta.table import Table
+from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.stages.graph import GraphBatch
 from lineproof.streaming.stages.latest_facets import (
     FACETS,
@@ -17,46 +19,35 @@ from lineproof.streaming.stages.latest_facets import (
     live,
     with_latest_facets,
 )
-from lineproof.streaming.stages.merge_rules import folded
+from lineproof.streaming.stages.merge_rules import MergeRules
 
 TABLE = Table(
-    name="jobs",
-    comment="One row per job, with its facets as the latest events say.",
-    key=KEY,
+    contract=JOBS,
+    comment="One row per job, with the latest version of each facet.",
     cluster_by=KEY,
     schema=(
-        "namespace STRING NOT NULL COMMENT 'whose job it is'",
-        "name STRING NOT NULL COMMENT 'its name there'",
+        "namespace STRING NOT NULL COMMENT 'namespace of the job'",
+        "name STRING NOT NULL COMMENT 'name of the job'",
         "description STRING COMMENT 'facet documentation'",
         f"owners {OWNERS} COMMENT 'facet ownership'",
         f"tags {TAGS} COMMENT 'facet tags'",
-        "processing_type STRING COMMENT 'BATCH, STREAMING or SERVICE; of the last two, runs need not end'",
-        "integration STRING COMMENT 'what it runs on: SPARK, AIRFLOW, DBT, …'",
-        "job_type STRING COMMENT 'what it is there: DAG, TASK, QUERY, …'",
+        "processing_type STRING COMMENT 'BATCH, STREAMING or SERVICE; runs of the last two need not end'",
+        "integration STRING COMMENT 'the tool that runs it: SPARK, AIRFLOW, DBT, …'",
+        "job_type STRING COMMENT 'its type in that tool: DAG, TASK, QUERY, …'",
         "sql STRING COMMENT 'facet sql'",
         "source_code_url STRING COMMENT 'facet sourceCodeLocation'",
         "freshness_minutes DOUBLE COMMENT 'facet lineproof_sla: how old its result may be'",
         "max_duration_ms BIGINT COMMENT 'facet lineproof_sla: a run that takes longer is overdue'",
-        f"facets {FACETS} COMMENT 'all facets, also custom ones: JSON, and the event it comes from'",
+        f"facets {FACETS} COMMENT 'all facets, custom ones included: the JSON, and the event that states it'",
         "first_seen_at TIMESTAMP COMMENT 'earliest event that names it'",
         "last_seen_at TIMESTAMP COMMENT 'latest event that names it'",
     ),
 )
 
 
-def jobs(sightings: DataFrame) -> DataFrame:
-    """Rows of `jobs` from a batch's sightings."""
-    return rows(with_latest_facets(sightings.where(F.col("role") == "JOB")))
-
-
-def rows(seen: DataFrame) -> DataFrame:
-    """Rows of `jobs` from others: any that have the same name are merged."""
-    return folded(seen, KEY, RULES).withColumns(_derived())
-
-
 @cache
 def _derived() -> dict[str, Column]:
-    """The columns that follow from the facets."""
+    """The columns that are computed from the facets."""
     facets = F.col("facets")
     kind, sla = live(facets, "jobType"), live(facets, "lineproof_sla")
     minutes = F.get_json_object(sla, "$.maxDurationMinutes").try_cast("double")
@@ -72,7 +63,14 @@ def _derived() -> dict[str, Column]:
     }
 
 
-def write(batch: GraphBatch, store: Store) -> None:
+MERGE = MergeRules(KEY, RULES, _derived)
+
+
+def write(batch: GraphBatch, writer: BatchWriter) -> None:
     """Merge the batch's jobs into the table."""
-    seen = with_latest_facets(batch.sightings.where(F.col("role") == "JOB"))
-    store.fold(TABLE, batch.sightings.select(*KEY), seen, rows)
+    writer.fold(TABLE, batch.sightings.select(*KEY), observed_jobs(batch.sightings), MERGE)
+
+
+def observed_jobs(sightings: DataFrame) -> DataFrame:
+    """The jobs of a batch, as its events alone describe them."""
+    return with_latest_facets(sightings.where(F.col("role") == "JOB"))

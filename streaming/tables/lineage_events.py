@@ -1,24 +1,24 @@
-"""`lineage_events`: every distinct event once, with the whole of its JSON.
+"""`lineage_events`: every distinct event once, with its complete JSON.
 
-An event is its payload: two records with the same bytes have the same `event_id` and are one event. Every
-column is a function of the payload, so that it does not matter which copy came first.
+An event is identified by its payload: two records with the same bytes have the same `event_id` and are one event. Every
+column is a function of the payload, so it does not matter which copy arrives first.
 """
 
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from lineproof.streaming.delta.store import Store, Table
+from lineproof.schemas.tables import COORDINATES, LINEAGE_EVENTS
+from lineproof.streaming.delta.table import Table
+from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.stages.batch import Batch
-from lineproof.streaming.tables.archive import COORDINATES
 
 _DATASETS = "ARRAY<STRUCT<namespace: STRING, name: STRING, row_count: BIGINT, size: BIGINT, facets_hash: BIGINT>>"
 
 TABLE = Table(
-    name="lineage_events",
-    comment="Every distinct event once, with the whole of its JSON.",
-    key=("event_id",),
+    contract=LINEAGE_EVENTS,
+    comment="Every distinct event once, with its complete JSON.",
     cluster_by=("event_time", "job_name", "run_id"),
-    kept_by="event_time",
+    retention_column="event_time",
     constraints={"known_kind": "kind IN ('RUN', 'DATASET', 'JOB')"},
     schema=(
         "event_id STRING NOT NULL COMMENT 'UUIDv8 over the SHA-256 of the event'",
@@ -31,28 +31,28 @@ TABLE = Table(
         "dataset_namespace STRING COMMENT 'of a dataset event'",
         "dataset_name STRING COMMENT 'of a dataset event'",
         "job_facets_hash BIGINT COMMENT 'changes with the facets of the job'",
-        "dataset_facets_hash BIGINT COMMENT 'of a dataset event, likewise'",
+        "dataset_facets_hash BIGINT COMMENT 'dataset event: changes with the facets of the dataset'",
         f"inputs {_DATASETS} COMMENT 'the datasets it reads, with their statistics, and a hash of their facets'",
-        f"outputs {_DATASETS} COMMENT 'the datasets it writes, likewise'",
+        f"outputs {_DATASETS} COMMENT 'the datasets it writes, with their statistics, and a hash of their facets'",
         "producer STRING COMMENT 'URI of the code that made the event'",
-        "schema_url STRING COMMENT 'the version of OpenLineage it is written in'",
+        "schema_url STRING COMMENT 'the version of the OpenLineage schema'",
         "error_message STRING COMMENT 'facet errorMessage'",
-        "event STRING COMMENT 'the OpenLineage JSON as its producer wrote it'",
+        "event STRING COMMENT 'the OpenLineage JSON, unchanged'",
     ),
 )
 
 
-def write(batch: Batch, store: Store) -> None:
+def write(batch: Batch, writer: BatchWriter) -> None:
     """Add the batch's events that the table does not have.
 
-    Only ids and offsets are compared; the JSON is never shuffled. The same event has the same time, so only the files
-    of the batch's own times are searched.
+    Only ids and coordinates are compared; the JSON is never shuffled. Copies of an event have the same time, so only
+    files of the batch's range of times are read.
     """
     if batch.usable == 0:
         return
-    known = store.read(TABLE).where(batch.event_times).select("event_id")
+    known = writer.read(TABLE).where(batch.event_times).select("event_id")
     copies = batch.events.select("event_id", *COORDINATES).unionByName(known, allowMissingColumns=True)
     in_order = Window.partitionBy("event_id").orderBy(*(F.col(name).asc_nulls_first() for name in COORDINATES))
-    superfluous = copies.withColumn("copy", F.row_number().over(in_order)).where("copy > 1").select(*COORDINATES)
-    new = batch.events.join(F.broadcast(superfluous), list(COORDINATES), "left_anti")
-    store.append(TABLE, new.select(*TABLE.columns))
+    duplicates = copies.withColumn("copy", F.row_number().over(in_order)).where("copy > 1").select(*COORDINATES)
+    new = batch.events.join(F.broadcast(duplicates), list(COORDINATES), "left_anti")
+    writer.append(TABLE, new.select(*TABLE.columns))

@@ -8,15 +8,16 @@ A result is known by its event and its place in it, so that the table is a set. 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lineproof.streaming.delta.store import Store, Table
+from lineproof.schemas.tables import QUALITY_RESULTS
+from lineproof.streaming.delta.table import Table
+from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.stages.batch import Batch
 
 TABLE = Table(
-    name="quality_results",
+    contract=QUALITY_RESULTS,
     comment="Every result of a test that an event states, whoever ran it.",
-    key=("result_id",),
     cluster_by=("event_time", "name"),
-    kept_by="event_time",
+    retention_column="event_time",
     schema=(
         "result_id STRING NOT NULL COMMENT 'SHA-256 of the event id and the place in the event'",
         "namespace STRING COMMENT 'of the dataset that was tested; null where a run says it of no dataset'",
@@ -108,9 +109,9 @@ def _tested() -> list[Column]:
     return [F.col("namespace"), F.col("name"), *of_no_dataset]
 
 
-def write(batch: Batch, store: Store) -> None:
+def write(batch: Batch, writer: BatchWriter) -> None:
     """Add the batch's results that the table does not have. Those of one event have its time."""
     if batch.tests == 0:
         return
-    known = store.read(TABLE).where(batch.event_times).select("result_id")
-    store.append(TABLE, quality_results(batch.events).join(known, "result_id", "left_anti"))
+    known = writer.read(TABLE).where(batch.event_times).select("result_id")
+    writer.append(TABLE, quality_results(batch.events).join(known, "result_id", "left_anti"))

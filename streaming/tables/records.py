@@ -1,16 +1,16 @@
-"""`records`: what every record of the archive is: an event, or something that cannot be used, and why."""
+"""`records`: for every record of the archive, the event that it holds or the reason why it cannot be used."""
 
-from lineproof.streaming.delta.store import Store, Table
+from lineproof.schemas.tables import RECORDS
+from lineproof.streaming.delta.table import Table
+from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.stages.batch import Batch
-from lineproof.streaming.tables.archive import COORDINATES
 
 TABLE = Table(
-    name="records",
-    comment="What every record of the archive is: an event, or the reason why it cannot be used.",
-    key=COORDINATES,
+    contract=RECORDS,
+    comment="For every record of the archive, the event that it holds or the reason why it cannot be used.",
     cluster_by=("event_id", "run_id"),
-    kept_by="timestamp",
-    kept_as="archive",
+    retention_column="timestamp",
+    retention_setting="archive",
     schema=(
         "topic STRING NOT NULL COMMENT 'as in the archive'",
         "partition INT NOT NULL COMMENT 'Kafka partition'",
@@ -19,14 +19,14 @@ TABLE = Table(
         "reason STRING COMMENT 'why the record cannot be used; null if it can'",
         "event_id STRING COMMENT 'UUIDv8 over the SHA-256 of the payload'",
         "run_id STRING COMMENT 'UUID of the run, in lower case'",
-        "emitter_id STRING COMMENT 'the emitter that sent it, one per life of a process'",
-        "sequence BIGINT COMMENT 'counts the events of one emitter_id from 0'",
+        "emitter_id STRING COMMENT 'the emitter that sent it: a new id at every start of a process'",
+        "sequence BIGINT COMMENT 'number of the event among those of its emitter_id, from 0'",
         "trace_id STRING COMMENT 'W3C trace id of the envelope'",
-        "event_time TIMESTAMP COMMENT 'eventTime of the event; null in records of before it was kept here'",
+        "event_time TIMESTAMP COMMENT 'eventTime of the event; null in rows written before this column existed'",
     ),
 )
 
 
-def write(batch: Batch, store: Store) -> None:
+def write(batch: Batch, writer: BatchWriter) -> None:
     """Add the batch's records."""
-    store.append(TABLE, batch.facts.select(*TABLE.columns))
+    writer.append(TABLE, batch.facts.select(*TABLE.columns))

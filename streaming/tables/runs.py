@@ -1,7 +1,7 @@
-"""`runs`: one row per run, START joined with its end, in whatever order they came.
+"""`runs`: one row per run, START joined with its end, in any order of arrival.
 
-Columns are merged by a rule of `stages.merge_rules`, or derived from merged ones. Nothing else is stored, so that the
-row is a function of the set of the run's events.
+Every column is merged by a rule of `stages.merge_rules`, or computed from merged columns. So a row is a function of the
+set of the run's events, whatever their order.
 """
 
 from functools import cache
@@ -9,13 +9,16 @@ from functools import cache
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lineproof.streaming.delta.store import Store, Table
+from lineproof.schemas.tables import RUNS
+from lineproof.streaming.delta.table import Table
+from lineproof.streaming.delta.writer import BatchWriter
+from lineproof.streaming.spark_settings import session_settings
 from lineproof.streaming.stages.batch import Batch
-from lineproof.streaming.stages.merge_rules import EARLIEST, LATEST, UNION, Rule, folded, latest_by, smallest
+from lineproof.streaming.stages.merge_rules import EARLIEST, LATEST, UNION, MergeRules, Rule, latest_by, smallest
 from lineproof.streaming.tables import certificates
 
 COUNTED_EVENTS = 500
-"""From so many events on, a run's are not counted here: a stream that never ends has millions."""
+"""Up to this many events of a run are counted: a streaming job that never ends has millions."""
 
 _PARENT = "STRUCT<run_id: STRING, job_namespace: STRING, job_name: STRING>"
 _DATASETS = "ARRAY<STRUCT<namespace: STRING, name: STRING, stated_at: TIMESTAMP, row_count: BIGINT, size: BIGINT>>"
@@ -25,50 +28,49 @@ _LEDGER = (
 )
 
 TABLE = Table(
-    name="runs",
-    comment="One row per run: START joined with its end, the same whatever order the events came in.",
-    key=("run_id",),
+    contract=RUNS,
+    comment="One row per run: START joined with its end, the same for any order of arrival.",
     cluster_by=("run_id", "job_name"),
-    kept_by="last_event_at",
+    retention_column="last_event_at",
     constraints={
         "known_state": "state IN ('NEW', 'RUNNING', 'COMPLETED', 'ABORTED', 'FAILED')",
         "no_negative_duration": "coalesce(duration_ms, 0) >= 0 AND coalesce(clock_skew_ms, 1) > 0",
     },
     schema=(
         "run_id STRING NOT NULL COMMENT 'UUID, in lower case'",
-        "job_namespace STRING COMMENT 'of the first of its jobs'",
-        "job_name STRING COMMENT 'of the first of its jobs'",
-        "state STRING COMMENT 'NEW, RUNNING, COMPLETED, ABORTED or FAILED; of two ends the worse one counts'",
-        "successful BOOLEAN COMMENT 'COMPLETED, and no ledger says otherwise'",
+        "job_namespace STRING COMMENT 'of the first job in jobs'",
+        "job_name STRING COMMENT 'of the first job in jobs'",
+        "state STRING COMMENT 'NEW, RUNNING, COMPLETED, ABORTED or FAILED; of several ends, the worst counts'",
+        "successful BOOLEAN COMMENT 'COMPLETED, and its ledger, if it has one, is balanced'",
         "started_at TIMESTAMP COMMENT 'earliest START; null if none came'",
-        "ended_at TIMESTAMP COMMENT 'when the run came to its state; null while it is open'",
+        "ended_at TIMESTAMP COMMENT 'time of the end that decides state; null while the run is open'",
         "duration_ms BIGINT COMMENT 'from started_at to ended_at; null unless both are known and in order'",
-        "clock_skew_ms BIGINT COMMENT 'by how much ended_at lies before started_at; null if it does not'",
-        "has_conflicting_ends BOOLEAN COMMENT 'events of more than one terminal type came'",
+        "clock_skew_ms BIGINT COMMENT 'how long ended_at is before started_at; null if it is not'",
+        "has_conflicting_ends BOOLEAN COMMENT 'whether the run has ends of more than one type'",
         "ledger_verdict STRING COMMENT 'balanced, unbalanced, misdeclared, incomplete; null without a ledger'",
         "ledger_difference DECIMAL(20,0) COMMENT 'input - processed - filtered - errored'",
-        "had_faulty_ledger BOOLEAN COMMENT 'some event stated a ledger that does not balance, be it not the latest'",
+        "had_faulty_ledger BOOLEAN COMMENT 'whether any event, the latest or an earlier one, has an unbalanced ledger'",
         f"ledger STRUCT<{_LEDGER}> COMMENT 'the accounting ledger of the latest event that has one'",
         "error STRUCT<event_time: TIMESTAMP, event_id: STRING, message: STRING> COMMENT 'of the latest event with one'",
-        "certificate_verdict STRING COMMENT 'altered, foreign algorithm or intact: what the hashes of its certificates "
-        "say, the worst first; how they are linked to others is in certificate_checks; null without a certificate'",
+        "certificate_verdict STRING COMMENT 'altered, foreign algorithm or intact: the worst verdict on the hashes of "
+        "its certificates; certificate_checks has the links between them; null without a certificate'",
         "nominal STRUCT<event_time: TIMESTAMP, event_id: STRING, start_at: TIMESTAMP, end_at: TIMESTAMP> "
-        "COMMENT 'the time the run is for, as the latest event with one says'",
-        f"parent {_PARENT} COMMENT 'the run that started it, as the parent facet names it'",
-        f"root {_PARENT} COMMENT 'the run at the top, as the parent facet names it'",
+        "COMMENT 'the scheduled time, from the latest event with one'",
+        f"parent {_PARENT} COMMENT 'the run that started it, from facet parent'",
+        f"root {_PARENT} COMMENT 'the root run, from facet parent'",
         "trace_id STRING COMMENT 'W3C trace id of its envelopes'",
         "producer STRING COMMENT 'URI of the code that made its events'",
-        f"inputs {_DATASETS} COMMENT 'all inputs any event named, with the statistics stated last'",
-        f"outputs {_DATASETS} COMMENT 'all outputs any event named, with the statistics stated last'",
-        "jobs ARRAY<STRUCT<namespace: STRING, name: STRING>> COMMENT 'all jobs its events name: one, if all is well'",
-        f"event_count INT COMMENT 'distinct events; null from {COUNTED_EVENTS} on: count them in lineage_events then'",
+        f"inputs {_DATASETS} COMMENT 'all inputs of its events, with the latest statistics'",
+        f"outputs {_DATASETS} COMMENT 'all outputs of its events, with the latest statistics'",
+        "jobs ARRAY<STRUCT<namespace: STRING, name: STRING>> COMMENT 'all jobs that its events name; normally one'",
+        f"event_count INT COMMENT 'distinct events; null from {COUNTED_EVENTS} on: count them in lineage_events'",
         "running_at TIMESTAMP COMMENT 'earliest RUNNING'",
         "completed_at TIMESTAMP COMMENT 'earliest COMPLETE'",
         "failed_at TIMESTAMP COMMENT 'earliest FAIL'",
         "aborted_at TIMESTAMP COMMENT 'earliest ABORT'",
         "first_event_at TIMESTAMP COMMENT 'eventTime of its earliest event'",
         "last_event_at TIMESTAMP COMMENT 'eventTime of its latest event'",
-        f"event_hashes ARRAY<BIGINT> COMMENT 'of its event ids, at most {COUNTED_EVENTS}: what event_count counts'",
+        f"event_hashes ARRAY<BIGINT> COMMENT 'hashes of its event ids, at most {COUNTED_EVENTS}, for event_count'",
     ),
 )
 
@@ -94,23 +96,13 @@ RULES: dict[str, Rule] = {
     "outputs": latest_by("namespace", "name"),
     "event_hashes": smallest(COUNTED_EVENTS),
 }
-"""How each merged column merges. Job, parent, producer, … are the same in all events of a sane run; where they
-are not, the smallest is as good as any and the same for everyone."""
-
-
-def runs(events: DataFrame) -> DataFrame:
-    """Rows of `runs` from the facts of events."""
-    return rows(elements(events.where(F.col("kind") == "RUN")))
-
-
-def rows(elements: DataFrame) -> DataFrame:
-    """Rows of `runs` from others, or from events as such: any that belong to the same run are merged."""
-    return folded(elements, ["run_id"], RULES).withColumns(_derived())
+"""The rule of each merged column. Job, parent, producer and the like are normally the same in all events of a run; if
+not, the smallest value is taken, so that the result does not depend on the order."""
 
 
 @cache
 def _derived() -> dict[str, Column]:
-    """The columns that follow from the merged ones."""
+    """The columns that are computed from the merged ones."""
     started, completed = F.col("started_at"), F.col("completed_at")
     failed, aborted = F.col("failed_at"), F.col("aborted_at")
     state = (
@@ -141,24 +133,27 @@ def _derived() -> dict[str, Column]:
     }
 
 
-def write(batch: Batch, store: Store) -> DataFrame | None:
+MERGE = MergeRules(RUNS.key, RULES, _derived)
+
+
+def write(batch: Batch, writer: BatchWriter) -> DataFrame | None:
     """Merge the batch's runs into the table; return their rows."""
     if batch.usable == 0:
         return None
-    events = batch.events.where(F.col("kind") == "RUN")
-    # There are nearly as many runs as events: to sort them takes less than to hash them.
-    with store.settings({"spark.sql.execution.useObjectHashAggregateExec": "false"}):
-        return store.fold(TABLE, events.select("run_id"), elements(events), rows, batch.run_ids)
+    new = single_event_runs(batch.events)
+    # There are nearly as many runs as events: sorting them takes less time than hashing them.
+    with session_settings(batch.events.sparkSession, {"spark.sql.execution.useObjectHashAggregateExec": "false"}):
+        return writer.fold(TABLE, new.select("run_id"), new, MERGE, batch.run_ids)
 
 
-def elements(events: DataFrame) -> DataFrame:
-    """Each event as a row of `runs` that knows of nothing else."""
-    return events.select("run_id", *_values())
+def single_event_runs(events: DataFrame) -> DataFrame:
+    """Each run event as the row of a run that has no other event."""
+    return events.where(F.col("kind") == "RUN").select("run_id", *_values())
 
 
 @cache
 def _values() -> list[Column]:
-    """What an event says, by the names of `RULES`."""
+    """The values of one event, one for each column in `RULES`."""
     version = (F.col("event_time"), F.col("event_id"))
     at = {
         "started_at": "START",
@@ -192,19 +187,19 @@ def _values() -> list[Column]:
 
 
 def _with_statistics(datasets: str) -> Column:
-    """Statistics carry the time they were stated, so that an event without them does not erase them."""
+    """The datasets with the time of their statistics, so that an event without statistics does not erase them."""
 
-    def stated(one: Column) -> Column:
-        is_stated = F.coalesce(one["row_count"], one["size"]).isNotNull()
+    def with_time(dataset: Column) -> Column:
+        has_statistics = F.coalesce(dataset["row_count"], dataset["size"]).isNotNull()
         return F.struct(
-            one["namespace"].alias("namespace"),
-            one["name"].alias("name"),
-            F.when(is_stated, F.col("event_time")).alias("stated_at"),
-            one["row_count"].alias("row_count"),
-            one["size"].alias("size"),
+            dataset["namespace"].alias("namespace"),
+            dataset["name"].alias("name"),
+            F.when(has_statistics, F.col("event_time")).alias("stated_at"),
+            dataset["row_count"].alias("row_count"),
+            dataset["size"].alias("size"),
         )
 
-    return F.transform(F.coalesce(F.col(datasets), F.array()), stated)
+    return F.transform(F.coalesce(F.col(datasets), F.array()), with_time)
 
 
 def _ledger_difference(ledger: Column) -> Column:

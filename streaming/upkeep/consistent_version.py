@@ -11,8 +11,8 @@ from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from lineproof.streaming.delta.files import Directory
-from lineproof.streaming.job import CURATED, GRAPH
+from lineproof.schemas.tables import DERIVED
+from lineproof.streaming.delta.private_api.checkpoint_log import CheckpointLog
 from lineproof.streaming.recovery.checkpoint import read_checkpoint
 
 COMMITS = 20
@@ -21,10 +21,7 @@ COMMITS = 20
 
 def consistent_version(spark: SparkSession, table: str, path: str, checkpoints: str) -> int | None:
     """The version of a table after the last finished batch; None if no query of the job writes it."""
-    query = next(
-        (name for name, modules in (("curate", CURATED), ("graph", GRAPH)) if table in {m.TABLE.name for m in modules}),
-        None,
-    )
+    query = {contract.name: contract.written_by for contract in DERIVED}.get(table)
     if query is None or not checkpoints or not DeltaTable.isDeltaTable(spark, path):
         return None
     committed = _commits(spark, path)
@@ -33,8 +30,7 @@ def consistent_version(spark: SparkSession, table: str, path: str, checkpoints: 
     newest = max(committed)
     if checkpoint.last_planned_batch == checkpoint.last_finished_batch:
         return newest
-    commit = f"commits/{checkpoint.last_finished_batch}"
-    finished_at = Directory(spark, checkpoint.path).modified_ms(commit) or 0
+    finished_at = CheckpointLog(spark, checkpoint.path).finished_at_ms(checkpoint.last_finished_batch) or 0
     return max((version for version, at in committed.items() if at <= finished_at), default=min(committed))
 
 

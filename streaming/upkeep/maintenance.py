@@ -15,11 +15,13 @@ from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
 
 from lineproof.schemas.table_format import refuse_newer
-from lineproof.streaming.delta.conflicts import again_on_conflict
-from lineproof.streaming.delta.files import Directory
-from lineproof.streaming.delta.snapshot import properties
-from lineproof.streaming.delta.store import Store, Table
-from lineproof.streaming.job import TABLES
+from lineproof.streaming.delta.conflicts import retry_on_conflict
+from lineproof.streaming.delta.private_api.delta_log import properties
+from lineproof.streaming.delta.private_api.directory import Directory
+from lineproof.streaming.delta.reader import TableReader
+from lineproof.streaming.delta.table import Table
+from lineproof.streaming.spark_settings import session_settings
+from lineproof.streaming.tables.registry import TABLES
 from lineproof.streaming.upkeep.retention import (
     READ_BY_GRAPH,
     Days,
@@ -101,8 +103,8 @@ class Maintenance:
         self._spark = spark.newSession()
         for name, value in _SETTINGS.items():
             self._spark.conf.set(name, value)
-        self._store = Store(self._spark, tables)
-        self._progress = StreamProgress(self._spark, self._store, checkpoints)
+        self._tables = TableReader(self._spark, tables)
+        self._progress = StreamProgress(self._spark, self._tables, checkpoints)
         self._days = days
         self._keep_files = keep_files
         self._is_dry = is_dry
@@ -121,10 +123,10 @@ class Maintenance:
         Referencing tables come before the referenced ones: events are deleted before their runs.
         """
         tables = [
-            table for table in reversed(TABLES) if (not names or table.name in names) and self._store.exists(table)
+            table for table in reversed(TABLES) if (not names or table.name in names) and self._tables.exists(table)
         ]
         for table in tables:
-            refuse_newer(self._store.path(table), properties(self._spark, self._store.path(table)))
+            refuse_newer(self._tables.path(table), properties(self._spark, self._tables.path(table)))
         expired = self._find_expired(tables, report) if "retain" in tasks else {}
         results = []
         for number, table in enumerate(tables):
@@ -147,14 +149,14 @@ class Maintenance:
             "cluster": self._cluster,
             "vacuum": self._vacuum,
         }
-        return again_on_conflict(acts[task])(table)
+        return retry_on_conflict(acts[task])(table)
 
     def _find_expired(self, tables: Sequence[Table], report: Callable[[str, float], None]) -> dict[str, ExpiredRows]:
         """Find expired rows, and wait until the graph query has read them."""
         report("looking for expired rows", 0.0)
         now = datetime.now(timezone.utc)
         first_days = [(table, first) for table in tables if (first := first_day(table, self._days, now))]
-        found = {table.name: find_expired(self._store, table, first) for table, first in first_days}
+        found = {table.name: find_expired(self._tables, table, first) for table, first in first_days}
         if not self._is_dry and any(found[table.name].count for table in READ_BY_GRAPH if table.name in found):
             report("waiting for the job to read the expired rows", 0.0)
             self._has_been_read = self._progress.wait_until_read(self._patience_s, self._is_stopping)
@@ -168,7 +170,7 @@ class Maintenance:
             return f"{rows} would be deleted"
         if table in READ_BY_GRAPH and not self._has_been_read:
             return f"{rows} kept: the job has not read them yet. Run the job, then maintenance again"
-        deleted = delete_expired(self._spark, self._store, expired)
+        deleted = delete_expired(self._spark, self._tables, expired)
         return f"{deleted:,} rows from before {expired.before} deleted"
 
     def _compact(self, table: Table) -> str:
@@ -177,7 +179,7 @@ class Maintenance:
             return ""
         if self._is_dry:
             return f"{files:,} files would be compacted"
-        with self._store.settings(_CUBES):
+        with session_settings(self._spark, _CUBES):
             return self._optimize(table)
 
     def _cluster(self, table: Table) -> str:
@@ -188,7 +190,7 @@ class Maintenance:
         return self._optimize(table, "FULL")
 
     def _optimize(self, table: Table, mode: str = "") -> str:
-        [row] = self._sql(f"OPTIMIZE delta.`{self._store.path(table)}` {mode}")
+        [row] = self._sql(f"OPTIMIZE delta.`{self._tables.path(table)}` {mode}")
         removed, added = row.metrics.numFilesRemoved, row.metrics.numFilesAdded
         return f"{removed:,} files rewritten as {added:,}" if removed else ""
 
@@ -196,23 +198,23 @@ class Maintenance:
         since = self._progress.unread_since(table)
         keep = max(self._keep_files, datetime.now(timezone.utc) - since + MARGIN) if since else self._keep_files
         hours = math.ceil(keep / timedelta(hours=1))
-        statement = f"VACUUM delta.`{self._store.path(table)}` RETAIN {hours} HOURS"
+        statement = f"VACUUM delta.`{self._tables.path(table)}` RETAIN {hours} HOURS"
         late = f" ({READ_BY[table.name]} is behind: files of the last {hours} hours are kept)" if since else ""
         if self._is_dry:
             # The result of a dry run has one row per file.
             files = len(self._sql(f"{statement} DRY RUN"))
             return f"{files:,} files would be removed{late}" if files else ""
         self._sql(statement)
-        [last] = DeltaTable.forPath(self._spark, self._store.path(table)).history(1).collect()
+        [last] = DeltaTable.forPath(self._spark, self._tables.path(table)).history(1).collect()
         removed = int(last.operationMetrics.get("numDeletedFiles", 0)) if last.operation == "VACUUM END" else 0
         return f"{removed:,} files removed{late}" if removed else ""
 
     def _size(self, table: Table) -> TableSize:
-        return TableSize(*self._files(table), Directory(self._spark, self._store.path(table)).size())
+        return TableSize(*self._files(table), Directory(self._spark, self._tables.path(table)).size())
 
     def _files(self, table: Table) -> tuple[int, int]:
         """The number of files in the table's current version, and their bytes."""
-        [detail] = DeltaTable.forPath(self._spark, self._store.path(table)).detail().collect()
+        [detail] = DeltaTable.forPath(self._spark, self._tables.path(table)).detail().collect()
         return int(detail.numFiles), int(detail.sizeInBytes)
 
     def _sql(self, statement: str) -> list[Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
-from lineproof.streaming.delta.files import Directory
+from lineproof.streaming.delta.private_api.directory import Directory
 from lineproof.streaming.upkeep.background_task import BackgroundTask
 from lineproof.streaming.upkeep.maintenance import TASKS, Maintenance, MaintenanceResult
 

@@ -9,7 +9,8 @@ from datetime import date, datetime, timedelta, timezone
 
 from pyspark.sql import SparkSession
 
-from lineproof.streaming.delta.store import Store, Table
+from lineproof.streaming.delta.reader import TableReader
+from lineproof.streaming.delta.table import Table
 from lineproof.streaming.tables import lineage_events, runs
 
 READ_BY_GRAPH = (lineage_events.TABLE, runs.TABLE)
@@ -30,24 +31,24 @@ class ExpiredRows:
     @property
     def condition(self) -> str:
         """The SQL condition that selects them."""
-        return f"{self.table.kept_by} < DATE '{self.before}'"
+        return f"{self.table.retention_column} < DATE '{self.before}'"
 
 
 def first_day(table: Table, days: Days, now: datetime) -> date | None:
     """The first day, in UTC, whose rows are kept; None if all rows are."""
-    kept = days.get(table.kept_as or table.name) if table.kept_by else None
+    kept = days.get(table.retention_setting or table.name) if table.retention_column else None
     return None if kept is None else now.astimezone(timezone.utc).date() - timedelta(days=kept)
 
 
-def find_expired(store: Store, table: Table, before: date) -> ExpiredRows:
+def find_expired(tables: TableReader, table: Table, before: date) -> ExpiredRows:
     """Count the rows from before a day."""
     condition = ExpiredRows(table, before, 0).condition
-    return ExpiredRows(table, before, store.read(table).where(condition).count())
+    return ExpiredRows(table, before, tables.read(table).where(condition).count())
 
 
-def delete_expired(spark: SparkSession, store: Store, expired: ExpiredRows) -> int:
+def delete_expired(spark: SparkSession, tables: TableReader, expired: ExpiredRows) -> int:
     """Delete the rows; return how many."""
-    path = store.path(expired.table)
+    path = tables.path(expired.table)
     # SQL, because `DeltaTable.delete` does not return the number of deleted rows.
     [(deleted,)] = spark.sql(f"DELETE FROM delta.`{path}` WHERE {expired.condition}").collect()  # noqa: S608
     return int(deleted)

@@ -3,7 +3,6 @@
 A query that is behind still has to read rows and files that maintenance is about to remove.
 """
 
-import json
 import time
 from collections.abc import Callable
 from datetime import datetime, timezone
@@ -12,9 +11,10 @@ from delta.tables import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from lineproof.streaming.delta.files import Directory
-from lineproof.streaming.delta.snapshot import version
-from lineproof.streaming.delta.store import Store, Table
+from lineproof.streaming.delta.private_api.checkpoint_log import CheckpointLog
+from lineproof.streaming.delta.private_api.delta_log import version
+from lineproof.streaming.delta.reader import TableReader
+from lineproof.streaming.delta.table import Table
 from lineproof.streaming.recovery.checkpoint import Checkpoint, read_checkpoint
 from lineproof.streaming.tables import archive, lineage_events
 
@@ -27,9 +27,9 @@ POLL_S = 1.0
 class StreamProgress:
     """The progress of curate and graph, read from their checkpoints."""
 
-    def __init__(self, spark: SparkSession, store: Store, checkpoints: str) -> None:
+    def __init__(self, spark: SparkSession, tables: TableReader, checkpoints: str) -> None:
         self._spark = spark
-        self._store = store
+        self._tables = tables
         self._checkpoints = checkpoints
 
     def unread_since(self, table: Table) -> datetime | None:
@@ -53,7 +53,7 @@ class StreamProgress:
             if not wait():
                 return False
         # The batch of curate that was running at the call has finished: graph must read its rows, too.
-        newest = version(self._spark, self._store.path(lineage_events.TABLE))
+        newest = version(self._spark, self._tables.path(lineage_events.TABLE))
         while not self._has_read(lineage_events.TABLE, newest):
             if not wait():
                 return False
@@ -70,7 +70,7 @@ class StreamProgress:
         if position is None:
             return None
         first, is_initial_snapshot = position
-        path = self._store.path(table)
+        path = self._tables.path(table)
         count = version(self._spark, path) - first + 1
         if count <= 0:
             return None
@@ -85,10 +85,10 @@ class StreamProgress:
         checkpoint = self._checkpoint(query)
         if checkpoint.query_id is None:
             return None
-        entry = Directory(self._spark, checkpoint.path).read(f"offsets/{checkpoint.last_finished_batch}")
-        if entry is None:
+        last = checkpoint.last_finished_batch
+        offset = CheckpointLog(self._spark, checkpoint.path).end_offset(last) if last >= 0 else None
+        if offset is None:
             return 0, True
-        offset = json.loads(entry.splitlines()[-1])
         return int(offset["reservoirVersion"]), bool(offset["isStartingVersion"])
 
     def _checkpoint(self, query: str) -> Checkpoint:

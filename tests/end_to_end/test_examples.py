@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 from lineproof.settings import Settings
-from lineproof.streaming.session import AVRO_LIMITS
+from lineproof.streaming.spark_settings import AVRO_LIMITS
 from tests.delivery import wait_for
 from tests.end_to_end.subscribers import consuming, example_consumer, with_topics
 from tests.end_to_end.tools import RunJob

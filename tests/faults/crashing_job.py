@@ -20,8 +20,8 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from lineproof.local.job_runner import run_job
 from lineproof.settings import Settings, load
-from lineproof.streaming import job
-from lineproof.streaming.tables import archive
+from lineproof.streaming.curate import Curate
+from lineproof.streaming.tables import archive, registry
 
 TOPICS = "topics"
 """What curate publishes, after its tables."""
@@ -39,7 +39,7 @@ def points() -> list[str]:
 
 
 def _committed_by(query: str) -> list[str]:
-    modules = {"curate": job.CURATED, "graph": job.GRAPH}[query]
+    modules = {"curate": registry.CURATED, "graph": registry.GRAPH}[query]
     return [*(module.TABLE.name for module in modules), *([TOPICS] if query == "curate" else []), query]
 
 
@@ -62,9 +62,9 @@ class Strike:
 
     def arm(self) -> None:
         """Stand between the job and what it writes by Python."""
-        for module in job.DERIVED:
+        for module in registry.DERIVED:
             module.write = self._around(module.write, module.TABLE.name)  # type: ignore[attr-defined]
-        job.Job._publish = self._around(job.Job._publish, TOPICS)  # type: ignore[method-assign]
+        Curate._publish = self._around(Curate._publish, TOPICS)  # type: ignore[method-assign]
         for_each = DataStreamWriter.foreachBatch
 
         def for_each_batch(writer: DataStreamWriter, act: Act) -> DataStreamWriter:

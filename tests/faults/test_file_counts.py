@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from lineproof.streaming.job import TABLES
+from lineproof.streaming.tables.registry import TABLES
 from lineproof.streaming.upkeep.maintenance import FEW_FILES
 from tests.streaming.file_counts import GRAPH_EVERY, file_counts
 

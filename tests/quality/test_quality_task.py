@@ -11,12 +11,13 @@ from pyspark.sql import SparkSession
 
 from lineproof.producers.emitter import Emitter
 from lineproof.quality.background_task import QualitySchedule, QualityTask, RunnerOnChanges
+from lineproof.schemas.record import Record
 from lineproof.serving.sql import Tables
 from lineproof.settings import Settings
-from lineproof.streaming.delta.store import Store
+from lineproof.streaming.delta.reader import TableReader
 from lineproof.streaming.tables import runs
 from lineproof.streaming.upkeep.background_task import STOP_TIMEOUT_S
-from lineproof.topics.cluster import Kafka
+from lineproof.topics.cluster import KafkaCluster
 from tests.end_to_end.tools import RunJob
 from tests.streaming.curated import curate
 from tests.streaming.story import event, story
@@ -46,7 +47,7 @@ def wait_until(is_true: Callable[[], bool], timeout_s: float = 60) -> None:
 
 
 def test_results_of_suites_do_not_start_them_again(
-    spark: SparkSession, sound: Store, emitter: Emitter, memory: Memory, tmp_path: Path
+    spark: SparkSession, sound: TableReader, emitter: Emitter, memory: Memory, tmp_path: Path
 ) -> None:
     settings = Settings(home=tmp_path)
     shutil.copytree(Path(sound.path(runs.TABLE)).parent, settings.tables_path)
@@ -69,7 +70,7 @@ def test_results_of_suites_do_not_start_them_again(
 
 def test_a_suite_that_never_ends_delays_neither_the_job_nor_its_shutdown(
     spark: SparkSession,
-    sound: Store,
+    sound: TableReader,
     settings: Settings,
     run_job: RunJob,
     emitter: Emitter,
@@ -85,7 +86,7 @@ def test_a_suite_that_never_ends_delays_neither_the_job_nor_its_shutdown(
         wait_until(lambda: "failed and will be retried" in caplog.text)  # there are no tables yet
         tables.symlink_to(Path(sound.path(runs.TABLE)).parent)
         wait_until(lambda: bool(memory.types) and bool(spark.sparkContext.statusTracker().getActiveJobsIds()))
-        Kafka(settings.kafka).send(settings.topics.events, [(b"key", value) for value in story()[:2]])
+        KafkaCluster(settings.kafka).send(settings.topics.events, [Record(b"key", value) for value in story()[:2]])
         run_job(settings)
         assert Tables(settings.tables_path).query("SELECT count(*) FROM runs").rows == [(1,)]
         assert memory.types == ["START"], "the suite is still running"

@@ -12,9 +12,10 @@ from pyspark.sql import functions as F
 from lineproof.producers.emitter import Emitter
 from lineproof.quality.runner import Runner, dataset_name
 from lineproof.quality.suite import load_suite
-from lineproof.streaming.delta.store import Store
-from lineproof.streaming.job import TABLES
+from lineproof.streaming.delta.reader import TableReader
+from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.tables import edges, quality_results, runs
+from lineproof.streaming.tables.registry import TABLES
 from tests.streaming.curated import curated
 from tests.transport import Memory
 from tests.unit.quality.test_suite import OUR_SUITES
@@ -38,12 +39,12 @@ FAULTS: dict[str, tuple[dict[str, str], str]] = {
 """For each table: the columns of a wrong row, and the expectation that finds it."""
 
 
-def root(store: Store) -> str:
+def root(store: TableReader) -> str:
     return str(Path(store.path(runs.TABLE)).parent)
 
 
 def test_every_table_has_a_suite_that_passes_on_sound_tables(
-    spark: SparkSession, sound: Store, emitter: Emitter
+    spark: SparkSession, sound: TableReader, emitter: Emitter
 ) -> None:
     suites = sorted(OUR_SUITES.glob("*.yaml"))
     assert {file.stem for file in suites} == {table.name for table in TABLES} == FAULTS.keys()
@@ -56,7 +57,7 @@ def test_every_table_has_a_suite_that_passes_on_sound_tables(
     assert not failed
 
 
-def plant_fault(spark: SparkSession, store: Store, place: Path, name: str) -> str:
+def plant_fault(spark: SparkSession, store: TableReader, place: Path, name: str) -> str:
     """Add a wrong row to a copy of one table, next to links to the others; return the expectation that finds it."""
     columns, finder = FAULTS[name]
     for table in TABLES:
@@ -66,13 +67,13 @@ def plant_fault(spark: SparkSession, store: Store, place: Path, name: str) -> st
         shutil.copytree(store.path(table), place / name)
         rows = store.read(table)
         values = {column: F.expr(text).cast(rows.schema[column].dataType) for column, text in columns.items()}
-        Store(spark, str(place), "faults", 0).append(table, rows.limit(1).withColumns(values))
+        BatchWriter(spark, str(place), "faults", 0).append(table, rows.limit(1).withColumns(values))
     return finder
 
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_planted_fault_is_found(
-    spark: SparkSession, sound: Store, emitter: Emitter, tmp_path: Path, name: str
+    spark: SparkSession, sound: TableReader, emitter: Emitter, tmp_path: Path, name: str
 ) -> None:
     finder = plant_fault(spark, sound, tmp_path, name)
     suite = yaml.safe_load((OUR_SUITES / f"{name}.yaml").read_text())
@@ -92,7 +93,7 @@ def test_a_planted_fault_is_found(
 
 
 def test_a_table_is_read_as_the_last_finished_batch_left_it(
-    spark: SparkSession, sound: Store, emitter: Emitter, tmp_path: Path
+    spark: SparkSession, sound: TableReader, emitter: Emitter, tmp_path: Path
 ) -> None:
     """While a batch is being written there are events without a run, which is not a fault."""
     checkpoint = tmp_path / "checkpoints" / "curate"
@@ -166,7 +167,7 @@ MISTAKES: list[tuple[str, int, str]] = [
 @pytest.mark.parametrize(("text", "line", "problem"), MISTAKES)
 def test_a_wrong_suite_is_reported_and_the_others_run(
     spark: SparkSession,
-    sound: Store,
+    sound: TableReader,
     emitter: Emitter,
     memory: Memory,
     tmp_path: Path,
@@ -195,7 +196,7 @@ def test_a_wrong_suite_is_reported_and_the_others_run(
     ],
 )
 def test_an_expectation_that_cannot_be_checked_fails_with_a_reason(
-    spark: SparkSession, sound: Store, emitter: Emitter, memory: Memory, tmp_path: Path, text: str, message: str
+    spark: SparkSession, sound: TableReader, emitter: Emitter, memory: Memory, tmp_path: Path, text: str, message: str
 ) -> None:
     suite = tmp_path / "suite.yaml"
     suite.write_text(text)
@@ -208,7 +209,7 @@ def test_an_expectation_that_cannot_be_checked_fails_with_a_reason(
 
 
 def test_the_other_suites_run_if_the_files_of_a_dataset_are_missing(
-    spark: SparkSession, sound: Store, emitter: Emitter, memory: Memory, tmp_path: Path
+    spark: SparkSession, sound: TableReader, emitter: Emitter, memory: Memory, tmp_path: Path
 ) -> None:
     spark.createDataFrame([("a",)], "id STRING").write.format("delta").save(f"{tmp_path}/people")
     for file in (tmp_path / "people").glob("*.parquet"):

@@ -1,4 +1,4 @@
-"""Tables as curate makes them, without a topic."""
+"""Tables as curate and graph write them, without a topic."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
@@ -8,17 +8,28 @@ from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
 from lineproof.schemas.views import for_spark, named_in
-from lineproof.streaming.delta.store import Store
-from lineproof.streaming.job import TABLES, side_by_side, write_curated, write_graph
+from lineproof.streaming.curate import write_curated, write_graph
+from lineproof.streaming.delta.definition import create_table
+from lineproof.streaming.delta.reader import TableReader
+from lineproof.streaming.delta.writer import BatchWriter
+from lineproof.streaming.parallel import in_parallel
 from lineproof.streaming.stages.batch import Batch, batch_of
 from lineproof.streaming.stages.facts import facts
 from lineproof.streaming.stages.graph import graph_batch_of
 from lineproof.streaming.tables import archive, lineage_events
+from lineproof.streaming.tables.registry import TABLES
 from tests.streaming.records import Headers, records
 
 Batches = Sequence[Sequence[bytes | None]]
-Told = Callable[[Batch, DataFrame | None, Store], None]
-"""What is called once the tables of a batch are written, with the rows of `runs` that it touched."""
+OnBatch = Callable[[Batch, DataFrame | None, TableReader], None]
+"""Called once the tables of a batch are written, with the rows of `runs` that it changed."""
+
+
+def create_tables(spark: SparkSession, root: str) -> TableReader:
+    """All tables, empty."""
+    tables = TableReader(spark, root)
+    in_parallel(spark, lambda table: create_table(spark, tables.path(table), table), TABLES)
+    return tables
 
 
 def curated(
@@ -27,26 +38,25 @@ def curated(
     batches: Batches,
     repeated: int | None = None,
     headers: Headers | None = None,
-    told: Told = lambda *_: None,
-) -> Store:
-    """Tables fed batch by batch, as the job does it; one of them twice, as after a crash before its checkpoint.
+    on_batch: OnBatch = lambda *_: None,
+) -> TableReader:
+    """Tables written batch by batch, as the job does it; one batch twice, as after a crash before its checkpoint.
 
-    The graph is brought up to date after every second batch, and after the last.
+    Graph runs after every second batch, and after the last.
     """
-    store = Store(spark, root)
-    side_by_side(spark, store.create, TABLES)
+    tables = create_tables(spark, root)
     offset = 0
-    in_graph = _version(store)
+    in_graph = _version(tables)
     for number, values in enumerate(batches):
         for _ in range(2 if number == repeated else 1):
-            curate(spark, root, number, values, offset, headers, told)
+            curate(spark, root, number, values, offset, headers, on_batch)
             if number % 2 or number == len(batches) - 1:
-                with graph_batch_of(_added_since(in_graph, store)) as graph_batch:
-                    write_graph(spark, graph_batch, Store(spark, root, "graph", number))
+                with graph_batch_of(_added_since(in_graph, tables)) as graph_batch:
+                    write_graph(spark, graph_batch, BatchWriter(spark, root, "graph", number))
         offset += len(values)
         if number % 2:
-            in_graph = _version(store)
-    return store
+            in_graph = _version(tables)
+    return tables
 
 
 def curate(
@@ -56,42 +66,42 @@ def curate(
     values: Sequence[bytes | None],
     offset: int,
     headers: Headers | None = None,
-    told: Told = lambda *_: None,
+    on_batch: OnBatch = lambda *_: None,
 ) -> None:
     """One batch, from the topic to the tables of events and runs."""
     arrived = archive.archive(records(spark, values, offset, headers))
-    Store(spark, root, "ingest", number).append(archive.TABLE, arrived)
-    in_archive = Store(spark, root).read(archive.TABLE).where(f"offset >= {offset}")
-    # As a stream gives them to a batch: rows, and not the plan they come from. Of that, Spark computes the options of
-    # from_avro anew whenever it compares plans, and three tables written at a time once met in there.
+    BatchWriter(spark, root, "ingest", number).append(archive.TABLE, arrived)
+    in_archive = TableReader(spark, root).read(archive.TABLE).where(f"offset >= {offset}")
+    # A stream gives a batch rows, and not the plan that made them. With the plan, Spark computes the options of
+    # from_avro again whenever it compares plans, and three tables written in parallel once ran into each other there.
     found = facts(in_archive, {}).localCheckpoint(eager=False)
     with batch_of(found, in_archive) as batch:
-        store = Store(spark, root, "curate", number)
-        told(batch, write_curated(spark, batch, store), store)
+        writer = BatchWriter(spark, root, "curate", number)
+        on_batch(batch, write_curated(spark, batch, writer), writer)
 
 
-def _version(store: Store) -> int:
-    return int(DeltaTable(store.path(lineage_events.TABLE)).version())
+def _version(tables: TableReader) -> int:
+    return int(DeltaTable(tables.path(lineage_events.TABLE)).version())
 
 
-def _added_since(version: int, store: Store) -> DataFrame:
-    events = store.read(lineage_events.TABLE)
-    path = store.path(lineage_events.TABLE)
+def _added_since(version: int, tables: TableReader) -> DataFrame:
+    events = tables.read(lineage_events.TABLE)
+    path = tables.path(lineage_events.TABLE)
     known = events.sparkSession.read.format("delta").option("versionAsOf", version).load(path)
     return events.join(known.select("event_id"), "event_id", "left_anti")
 
 
-def asked(spark: SparkSession, store: Store, *queries: str) -> list[DataFrame]:
-    """The answers of the tables and views, by Spark. They are opened once for all queries."""
+def run_sql(spark: SparkSession, tables: TableReader, *queries: str) -> list[DataFrame]:
+    """The results of SQL queries on tables and views, by Spark. The tables are opened once for all queries."""
     for table in TABLES:
-        store.read(table).createOrReplaceTempView(table.name)
+        tables.read(table).createOrReplaceTempView(table.name)
     for statement in for_spark(sorted(named_in(" ".join(queries))), temporary=True):
         spark.sql(statement)
     return list(map(spark.sql, queries))
 
 
 def in_utc(value: Any) -> Any:
-    """PySpark gives times without a zone, in that of the machine."""
+    """PySpark returns times without a zone, in the zone of the machine."""
     if isinstance(value, dict):
         return {name: in_utc(member) for name, member in value.items()}
     if isinstance(value, list):

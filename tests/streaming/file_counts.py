@@ -1,4 +1,4 @@
-"""How many files the tables have, batch after batch, with maintenance at its cadence (R54)."""
+"""How many files the tables have, batch after batch, with maintenance as often as in the running job."""
 
 import json
 from collections.abc import Iterator
@@ -7,16 +7,17 @@ from datetime import timedelta
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
-from lineproof.streaming.delta.store import Store
-from lineproof.streaming.job import TABLES, side_by_side, write_graph
+from lineproof.streaming.curate import write_graph
+from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.stages.graph import graph_batch_of
 from lineproof.streaming.tables import lineage_events
+from lineproof.streaming.tables.registry import TABLES
 from lineproof.streaming.upkeep.maintenance import Maintenance
 from tests.events import document
-from tests.streaming.curated import curate
+from tests.streaming.curated import create_tables, curate
 
 GRAPH_EVERY = 6
-"""A batch of graph after so many of curate, as with the default triggers."""
+"""Batches of curate per batch of graph, as with the default triggers."""
 
 Counts = dict[str, int]
 
@@ -26,18 +27,17 @@ def file_counts(
 ) -> Iterator[tuple[int, bool, Counts]]:
     """The number of each batch, whether the tables were just compacted, and the files of each table.
 
-    Every batch begins a run and ends the one of the batch before: `runs` is appended to, and merged.
+    Every batch starts a run and completes the run of the batch before: new rows and merged rows in `runs`.
     """
-    store = Store(spark, root)
-    side_by_side(spark, store.create, TABLES)
+    tables = create_tables(spark, root)
     yield 0, False, files_of(root)
     for number in range(batches):
         curate(spark, root, number, [event(number, "START"), event(number - 1, "COMPLETE"), b"{"], 3 * number)
         if number % GRAPH_EVERY == GRAPH_EVERY - 1:
             first = max(0, number - GRAPH_EVERY)
-            added = store.read(lineage_events.TABLE).where(f"job_name >= '{job(first)}'")
+            added = tables.read(lineage_events.TABLE).where(f"job_name >= '{job(first)}'")
             with graph_batch_of(added) as batch:
-                write_graph(spark, batch, Store(spark, root, "graph", number))
+                write_graph(spark, batch, BatchWriter(spark, root, "graph", number))
         yield number + 1, False, files_of(root)
         if compact_every and number % compact_every == compact_every - 1:
             Maintenance(spark, root, f"{root}-none", {}, timedelta(days=7)).run(("compact",))
@@ -45,7 +45,7 @@ def file_counts(
 
 
 def files_of(root: str) -> Counts:
-    """As the log has them."""
+    """The number of files of each table, as its log says."""
     return {table.name: len(DeltaTable(f"{root}/{table.name}").file_uris()) for table in TABLES}
 
 

@@ -7,12 +7,13 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from lineproof.schemas.avro import newest
-from lineproof.streaming.delta.store import Store
+from lineproof.streaming.config import Target
+from lineproof.streaming.delta.reader import TableReader
 from lineproof.streaming.stages.batch import Batch
-from lineproof.streaming.stages.publish import SCHEMAS, Target, published
+from lineproof.streaming.stages.publish import SCHEMAS, published
 from lineproof.streaming.tables import quality_results
 from lineproof.streaming.tables import runs as runs_table
-from tests.streaming.curated import asked, in_utc
+from tests.streaming.curated import in_utc, run_sql
 
 TO = {
     **{what: Target(what, newest(schema).header()) for what, schema in SCHEMAS.items()},
@@ -29,7 +30,7 @@ class Subscriber:
     def __init__(self) -> None:
         self._records: dict[str, list[tuple[str, Record]]] = {what: [] for what in TO}
 
-    def take(self, batch: Batch, touched: DataFrame | None, store: Store) -> None:
+    def take(self, batch: Batch, touched: DataFrame | None, store: TableReader) -> None:
         """What a batch publishes."""
         for row in reduce(DataFrame.unionByName, published(batch, touched, store, TO)).collect():
             header = TO[row.topic].header
@@ -47,7 +48,7 @@ class Subscriber:
         """The last of each key."""
         return dict(self._records[what])
 
-    def assert_knows_what_sql_says(self, spark: SparkSession, store: Store) -> None:
+    def assert_knows_what_sql_says(self, spark: SparkSession, store: TableReader) -> None:
         """After all batches: every settled run and every result; and of violations, those that stand."""
         runs = [run for run in _rows(store.read(runs_table.TABLE), "run") if run["ended_at"]]
         assert _plain(self.compacted("runs").values()) == _plain(runs)
@@ -61,7 +62,7 @@ class Subscriber:
             SELECT {", ".join(WORDS)} FROM violations
             WHERE kind IN ('ledger', 'quality') OR verdict IN ('altered', 'unknown algorithm')
         """
-        [answer] = asked(spark, store, query)
+        [answer] = run_sql(spark, store, query)
         violations = {tuple(row) for row in answer.collect()}
         assert {kind for kind, *_ in violations} == {"ledger", "certificate", "quality"}
         last = self.compacted("violations").values()

@@ -2,7 +2,7 @@
 
 import tempfile
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from lineproof.schemas.envelope import Envelope, decode, event_id
 from lineproof.streaming.stages.batch import events
 from lineproof.streaming.stages.facts import facts
-from lineproof.streaming.stages.merge_rules import folded
+from lineproof.streaming.stages.merge_rules import MergeRules
 from lineproof.streaming.stages.observations import sightings
 from lineproof.streaming.tables import (
     dataset_schemas,
@@ -52,7 +52,7 @@ ENDS = (
 def test_batches_in_any_order_give_the_tables_of_the_model(spark: SparkSession, seed: int) -> None:
     arrived, subscriber = arrival(seed, runs=120), Subscriber()
     with tempfile.TemporaryDirectory() as root:
-        store = curated(spark, root, arrived.batches, repeated=1, told=subscriber.take)
+        store = curated(spark, root, arrived.batches, repeated=1, on_batch=subscriber.take)
         kept = rows(store.read(lineage_events.TABLE), "event_id")
         assert {key[0]: row["event"] for key, row in kept.items()} == model_lineage_events(arrived.sent)
         came = store.read(records_table.TABLE).orderBy("offset").collect()
@@ -76,18 +76,27 @@ def test_the_fold_of_one_batch_is_the_models(spark: SparkSession, seed: int) -> 
     arrived = arrival(seed, runs=900)
     known = events(facts(records(spark, arrived.arrived), {})).persist()
     seen = sightings(known, known).persist()
-    of_runs = runs.runs(known)
-    tables = (jobs.jobs(seen), datasets.datasets(seen), dataset_schemas.dataset_schemas(seen))
+    of_runs = merged(runs, runs.single_event_runs(known))
+    tables = (
+        merged(jobs, jobs.observed_jobs(seen)),
+        merged(datasets, datasets.observed_datasets(seen)),
+        merged(dataset_schemas, dataset_schemas.observed_schemas(seen)),
+    )
     assert_tables(arrived.sent, of_runs, *tables, edges.edges(of_runs, known, seen))
     assert_results(arrived.sent, quality_results.quality_results(known))
     seen.unpersist()
     known.unpersist()
 
 
+def merged(module: Any, new: DataFrame) -> DataFrame:
+    """The table that a first batch with these rows makes: see `BatchWriter.fold`."""
+    return cast(DataFrame, module.MERGE.merge(new).select(*module.TABLE.columns))
+
+
 def test_a_run_with_very_many_events_is_not_counted(spark: SparkSession) -> None:
     ids = spark.range(2000).select(F.lit("r").alias("run_id"), F.array(F.xxhash64("id")).alias("event_hashes"))
     for share, size in ((ids.limit(499), 499), (ids, runs.COUNTED_EVENTS)):
-        [row] = folded(share, ["run_id"], {"event_hashes": runs.RULES["event_hashes"]}).collect()
+        [row] = MergeRules(("run_id",), {"event_hashes": runs.RULES["event_hashes"]}).merge(share).collect()
         assert len(row.event_hashes) == size
 
 

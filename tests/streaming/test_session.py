@@ -1,20 +1,20 @@
-"""What the session spares small batches, beside Spark's and Hadoop's public settings."""
+"""What the session does to keep small batches fast."""
 
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from lineproof.streaming.session import settings_sources
+from lineproof.streaming.delta.private_api.hadoop_settings import settings_sources
 
 OUR_SETTINGS = 100
-"""About as many as Spark adds to Hadoop's thousand."""
+"""About as many as Spark adds to Hadoop's thousand settings."""
 
 
-def test_settings_are_sent_without_where_they_are_from(spark: SparkSession) -> None:
+def test_settings_are_sent_without_their_sources(spark: SparkSession) -> None:
     spark.range(1).count()
     state = spark._jsparkSession.sessionState()
     settings = state.newHadoopConf()
-    assert settings.size() > 500, "they are all there"
+    assert settings.size() > 500, "all settings are still there"
     assert settings.get("io.file.buffer.size")
     assert len(settings_sources(spark)) < OUR_SETTINGS
 
@@ -26,7 +26,7 @@ def test_files_are_written_without_a_process_for_each(spark: SparkSession, tmp_p
     assert files.getRawFileSystem().getClass().getSimpleName() == "NakedLocalFileSystem"
 
 
-def test_files_have_the_rights_that_the_user_gives_new_ones(spark: SparkSession, tmp_path: Path) -> None:
+def test_files_have_the_permissions_that_new_files_of_the_user_have(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "mine").touch()
     spark.range(1).coalesce(1).write.parquet(str(tmp_path / "written"))
     [written] = (tmp_path / "written").glob("*.parquet")

@@ -13,17 +13,18 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from lineproof.schemas.envelope import Envelope
+from lineproof.schemas.headers import REDRIVEN_FROM
 from lineproof.schemas.openlineage import parse
 from lineproof.schemas.views import FUNCTIONS, VIEWS, named_in
 from lineproof.serving.catalog import catalog_statements
-from lineproof.serving.dead_letters import REDRIVEN_FROM
 from lineproof.serving.sql import Tables
-from lineproof.streaming.delta.store import Store
+from lineproof.streaming.delta.reader import TableReader
+from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.tables import archive
 from tests.events import payload
 from tests.histories import FACET, arrival
 from tests.model.runs import runs as model_runs
-from tests.streaming.curated import asked, curated, in_utc
+from tests.streaming.curated import curated, in_utc, run_sql
 from tests.streaming.records import records
 from tests.streaming.story import CLEAN, FAILED, LATE, LOAD, REPORT, STREAM, WORLD, dataset, event, story
 
@@ -40,7 +41,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def store(spark: SparkSession, root: str) -> Store:
+def store(spark: SparkSession, root: str) -> TableReader:
     """Histories, the story, and emitters of which 0-2 and 5-6, all, and 3 alone came; all as if they were re-driven."""
     sequences = [*((EMITTERS[0], n) for n in (0, 1, 2, 5, 6)), *((EMITTERS[1], n) for n in range(4)), (EMITTERS[2], 3)]
     events = [numbered(*one) for one in [*sequences, *sequences[:3]]]
@@ -50,7 +51,7 @@ def store(spark: SparkSession, root: str) -> Store:
 
 
 @pytest.fixture(scope="module")
-def ask(store: Store, root: str) -> Callable[[str], Rows]:
+def ask(store: TableReader, root: str) -> Callable[[str], Rows]:
     def by_duckdb(query: str) -> Rows:
         answer = Tables(root).query(query)
         return [dict(zip(answer.columns, map(in_utc, row), strict=True)) for row in answer.rows]
@@ -93,8 +94,8 @@ QUERIES = [
 ]
 
 
-def test_both_engines_say_the_same(spark: SparkSession, store: Store, ask: Callable[[str], Rows]) -> None:
-    for query, answer in zip(QUERIES, asked(spark, store, *QUERIES), strict=True):
+def test_both_engines_say_the_same(spark: SparkSession, store: TableReader, ask: Callable[[str], Rows]) -> None:
+    for query, answer in zip(QUERIES, run_sql(spark, store, *QUERIES), strict=True):
         by_spark = [in_utc(row.asDict(recursive=True)) for row in answer.collect()]
         answers = [
             sorted(repr({key: value for key, value in row.items() if key not in DEPENDS_ON_NOW}) for row in rows)
@@ -104,7 +105,9 @@ def test_both_engines_say_the_same(spark: SparkSession, store: Store, ask: Calla
         assert answers[0] or "archive_gaps" in query, f"{query} shows nothing"
 
 
-def test_a_catalog_has_all_of_them(spark: SparkSession, store: Store, root: str, ask: Callable[[str], Rows]) -> None:
+def test_a_catalog_has_all_of_them(
+    spark: SparkSession, store: TableReader, root: str, ask: Callable[[str], Rows]
+) -> None:
     session = spark.newSession()  # without the views that the test above made for the shared one
     try:
         for _ in range(2):  # also after an upgrade
@@ -232,7 +235,7 @@ def test_records_that_the_archive_does_not_have(spark: SparkSession, tmp_path: P
     offsets = F.explode(F.array(*(F.lit(offset).cast("bigint") for offset in (3, 4, 5, 9))))
     first = archive.archive(records(spark, [None])).withColumn("offset", offsets)
     anew = first.withColumns({"topic": F.lit("events#2"), "offset": F.col("offset") - 3})
-    Store(spark, str(tmp_path), "ingest", 0).append(archive.TABLE, first.union(anew))
+    BatchWriter(spark, str(tmp_path), "ingest", 0).append(archive.TABLE, first.union(anew))
     assert sorted(Tables(str(tmp_path)).query("SELECT * FROM archive_gaps").rows) == [
         ("events", 0, 0, 2, 3),
         ("events", 0, 6, 8, 3),

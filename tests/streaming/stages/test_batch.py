@@ -9,8 +9,9 @@ from pyspark import StorageLevel
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from lineproof.streaming.delta.store import Store
-from lineproof.streaming.session import kept_at
+from lineproof.streaming.delta.definition import create_table
+from lineproof.streaming.delta.writer import BatchWriter
+from lineproof.streaming.spark_settings import storage_level
 from lineproof.streaming.stages.batch import batch_of
 from lineproof.streaming.stages.facts import facts
 from lineproof.streaming.tables import archive
@@ -23,11 +24,11 @@ def test_records_in_between_belong_to_another_batch(
     spark: SparkSession, tmp_path: Path, offsets: tuple[int, ...]
 ) -> None:
     """As after a compaction of the archive, whose files hold offsets that do not follow each other."""
-    store = Store(spark, str(tmp_path), "tests", 0)
-    store.create(archive.TABLE)
+    writer = BatchWriter(spark, str(tmp_path), "tests", 0)
+    create_table(spark, writer.path(archive.TABLE), archive.TABLE)
     values = [payload(eventTime=f"2026-01-31T10:00:0{n}Z") for n in range(3)]
-    store.append(archive.TABLE, archive.archive(records(spark, [*values, b"no event"])))
-    arrived = store.read(archive.TABLE).where(F.col("offset").isin(*offsets))
+    writer.append(archive.TABLE, archive.archive(records(spark, [*values, b"no event"])))
+    arrived = writer.read(archive.TABLE).where(F.col("offset").isin(*offsets))
     with batch_of(facts(arrived, {}), arrived) as batch:
         assert sorted(row.offset for row in batch.facts.collect()) == list(offsets)
         assert (batch.usable, batch.unusable) == (len(set(offsets) - {3}), len({3} & set(offsets)))
@@ -59,7 +60,7 @@ def test_what_was_kept_goes_back_to_the_system(spark: SparkSession) -> None:
     kept_mb = 200
     for _ in range(2):
         of_one_kb = spark.range(kept_mb * 1024).select(F.repeat(F.sha2(F.col("id").cast("string"), 256), 16))
-        kept = of_one_kb.persist(kept_at(spark))
+        kept = of_one_kb.persist(storage_level(spark))
         kept.count()
         with_it = process.memory_info().rss
         kept.unpersist(blocking=True)
@@ -69,5 +70,5 @@ def test_what_was_kept_goes_back_to_the_system(spark: SparkSession) -> None:
 def test_what_spark_reads_lies_in_the_heap(spark: SparkSession) -> None:
     """Beside it, where Spark reads unless told otherwise as soon as there is room, some of it is never given back."""
     session: Any = spark._jsparkSession
-    assert kept_at(spark) == StorageLevel.OFF_HEAP
+    assert storage_level(spark) == StorageLevel.OFF_HEAP
     assert not session.sessionState().conf().offHeapColumnVectorEnabled()

@@ -11,13 +11,14 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lineproof.schemas.certificates import GENESIS, Certificate, Fault, chain_hash, faults
 from lineproof.serving.sql import Tables
-from lineproof.streaming.delta.store import Store
+from lineproof.streaming.delta.definition import create_table
+from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.stages.batch import batch_of
 from lineproof.streaming.stages.facts import facts
 from lineproof.streaming.tables import archive, certificates
 from tests.certificates import draft, facet_of
 from tests.events import document
-from tests.streaming.curated import asked, curated
+from tests.streaming.curated import curated, run_sql
 from tests.streaming.records import records
 
 SEED = 1
@@ -89,7 +90,7 @@ def test_hashes_and_verdicts_are_those_of_the_offline_verifier(spark: SparkSessi
         for one, fault in zip(told, faults(told), strict=True)
     }
     query = "SELECT * FROM certificate_checks"
-    [checks] = asked(spark, store, query)
+    [checks] = run_sql(spark, store, query)
     by_spark = [row.asDict(recursive=True) for row in checks.collect()]
     answer = Tables(str(tmp_path)).query(query)
     by_duckdb = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
@@ -119,12 +120,12 @@ def facts_of(spark: SparkSession, told: Sequence[Certificate]) -> DataFrame:
 def write_batches(root: Path, *batches: DataFrame) -> Iterator[DataFrame]:
     """To this table alone. Yields it after each."""
     for number, found in enumerate(batches):
-        store = Store(found.sparkSession, str(root), "tests", number)
+        writer = BatchWriter(found.sparkSession, str(root), "tests", number)
         if number == 0:
-            store.create(certificates.TABLE)
+            create_table(found.sparkSession, writer.path(certificates.TABLE), certificates.TABLE)
         with batch_of(found, found) as batch:
-            certificates.write(batch, store)
-        yield store.read(certificates.TABLE)
+            certificates.write(batch, writer)
+        yield writer.read(certificates.TABLE)
 
 
 def at(time: str) -> Certificate:

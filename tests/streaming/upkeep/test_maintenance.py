@@ -13,8 +13,10 @@ from pyspark.sql import SparkSession
 from lineproof.local.maintenance import maintenance_task
 from lineproof.schemas.table_format import FORMAT_PROPERTY
 from lineproof.settings import Settings
-from lineproof.streaming.delta.definition import Definition
-from lineproof.streaming.delta.store import Store, Table
+from lineproof.streaming.delta.definition import Definition, create_table
+from lineproof.streaming.delta.reader import TableReader
+from lineproof.streaming.delta.table import Table
+from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.tables import archive, jobs, lineage_events, records, runs
 from lineproof.streaming.upkeep.maintenance import Maintenance
 from lineproof.streaming.upkeep.maintenance_task import LAST_RUNS, LastRuns
@@ -27,12 +29,12 @@ JUST_OLD = MIDNIGHT - timedelta(microseconds=1)
 DAYS = Settings().retention.days()
 
 
-def maintenance(spark: SparkSession, store: Store, keep_hours: int = 168, **more: Any) -> Maintenance:
+def maintenance(spark: SparkSession, store: TableReader, keep_hours: int = 168, **more: Any) -> Maintenance:
     root = Path(store.path(archive.TABLE)).parent
     return Maintenance(spark, str(root), f"{root}-checkpoints", DAYS, timedelta(hours=keep_hours), **more)
 
 
-def add(store: Store, spark: SparkSession, table: Table, rows: Sequence[dict[str, Any]]) -> None:
+def add(store: TableReader, spark: SparkSession, table: Table, rows: Sequence[dict[str, Any]]) -> None:
     """Append rows as one file; columns that are not given are null."""
     whole = [tuple(row.get(name) for name in table.columns) for row in rows]
     store.append(table, spark.createDataFrame(whole, table.struct).coalesce(1))
@@ -42,7 +44,7 @@ def record(number: int, **more: Any) -> dict[str, Any]:
     return {"topic": "t", "partition": 0, "offset": number, "timestamp": NOW, "event_id": f"e{number}", **more}
 
 
-def live(store: Store, table: Table) -> list[Path]:
+def live(store: TableReader, table: Table) -> list[Path]:
     return [Path(uri.removeprefix("file://")) for uri in DeltaTable(store.path(table)).file_uris()]
 
 
@@ -51,14 +53,14 @@ def test_files_are_compacted_and_vacuumed_and_the_reported_figures_are_right(
 ) -> None:
     """tests/faults/test_file_counts.py does the same with 500 batches."""
     monkeypatch.setattr("lineproof.streaming.upkeep.maintenance.FEW_FILES", 2)
-    store = Store(spark, str(tmp_path / "tables"))
+    store = TableReader(spark, str(tmp_path / "tables"))
     tables, count = (archive.TABLE, records.TABLE), 4
     for table in tables:
-        store.create(table)
+        create_table(spark, store.path(table), table)
 
     def batches(numbers: range) -> None:
         for number in numbers:
-            writing = Store(spark, str(tmp_path / "tables"), "tests", number)
+            writing = BatchWriter(spark, str(tmp_path / "tables"), "tests", number)
             add(writing, spark, archive.TABLE, [record(number, day=date(2026, 1, 1 + number % 2))])
             add(writing, spark, records.TABLE, [record(number)])
 
@@ -94,19 +96,19 @@ def test_files_are_compacted_and_vacuumed_and_the_reported_figures_are_right(
 def test_a_table_on_another_disk_is_maintained_there(spark: SparkSession, tmp_path: Path) -> None:
     """The table's directory is a symbolic link, which Hadoop lists under the name of the link."""
     elsewhere = tmp_path / "disk" / "records"
-    Store(spark, str(elsewhere.parent)).create(records.TABLE)
+    create_table(spark, TableReader(spark, str(elsewhere.parent)).path(records.TABLE), records.TABLE)
     (tmp_path / "tables").mkdir()
     (tmp_path / "tables" / "records").symlink_to(elsewhere)
     for number in range(2):
-        add(Store(spark, str(tmp_path / "tables"), "tests", number), spark, records.TABLE, [record(number)])
-    store = Store(spark, str(tmp_path / "tables"))
+        add(BatchWriter(spark, str(tmp_path / "tables"), "tests", number), spark, records.TABLE, [record(number)])
+    store = TableReader(spark, str(tmp_path / "tables"))
     root = str(tmp_path / "tables")
     [done] = Maintenance(spark, root, f"{root}-checkpoints", DAYS, timedelta(0)).run(("cluster", "vacuum"), ["records"])
     assert done.done[-1] == "2 files removed"
     assert [file.name for file in elsewhere.glob("*.parquet")] == [file.name for file in live(store, records.TABLE)]
 
 
-def on_disk(store: Store, table: Table) -> int:
+def on_disk(store: TableReader, table: Table) -> int:
     """The bytes of all files, without the checksum files that Hadoop writes on a local disk."""
     files = [file for file in Path(store.path(table)).rglob("*") if file.is_file() and not file.name.startswith(".")]
     return sum(file.stat().st_size for file in files)
@@ -114,7 +116,7 @@ def on_disk(store: Store, table: Table) -> int:
 
 def test_exactly_the_expired_rows_are_deleted(spark: SparkSession, tmp_path: Path) -> None:
     """By event time, in whole UTC days; runs by their last event. The records of the archive and the jobs are kept."""
-    store = Store(spark, str(tmp_path / "tables"), "tests", 0)
+    store = BatchWriter(spark, str(tmp_path / "tables"), "tests", 0)
     times = {"old": JUST_OLD, "young": MIDNIGHT, "new": NOW, "unknown": None}
     run = {"state": "COMPLETED", "first_event_at": JUST_OLD}
     filled = (
@@ -124,7 +126,7 @@ def test_exactly_the_expired_rows_are_deleted(spark: SparkSession, tmp_path: Pat
         (jobs.TABLE, [{"namespace": "n", "name": name, "last_seen_at": at} for name, at in times.items()]),
     )
     for table, rows in filled:
-        store.create(table)
+        create_table(spark, store.path(table), table)
         add(store, spark, table, rows)
     dry = maintenance(spark, store, is_dry=True).run(("retain",))
     done = maintenance(spark, store).run(("retain",))
@@ -143,8 +145,8 @@ def test_the_running_job_maintains_its_tables_and_retries_after_a_failure(
     spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     settings = Settings(home=tmp_path, maintenance={"compact_every": "1ms", "full_every": ""})
-    store = Store(spark, settings.tables_path)
-    store.create(jobs.TABLE)
+    store = TableReader(spark, settings.tables_path)
+    create_table(spark, store.path(jobs.TABLE), jobs.TABLE)
     definition = Definition(spark, store.path(jobs.TABLE), jobs.TABLE)
     definition.set({FORMAT_PROPERTY: "99"})
     with maintenance_task(spark, settings) as task:

@@ -1,4 +1,4 @@
-"""Small files wherever Spark can reach them: beside the job, or in an object store."""
+"""Small files on any file system that Spark can reach: the local disk, or an object store."""
 
 import uuid
 from typing import Any
@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 
 class Directory:
-    """A directory, which need not be there yet."""
+    """A directory, which need not exist yet. PySpark reaches Hadoop's file systems only through its private gateway."""
 
     def __init__(self, spark: SparkSession, path: str) -> None:
         jvm: Any = spark._jvm
@@ -17,18 +17,18 @@ class Directory:
         self._file_system = self._root.getFileSystem(spark._jsc.hadoopConfiguration())
 
     def names(self, directory: str) -> list[str]:
-        """What lies in a directory below."""
+        """The names of the files in a subdirectory."""
         path = self._path(self._root, directory)
         if not self._file_system.exists(path):
             return []
         return [status.getPath().getName() for status in self._file_system.listStatus(path)]
 
     def numbers(self, directory: str) -> list[int]:
-        """The numbered entries of a log, as Spark keeps them, in order."""
+        """The numbered files of a subdirectory, in order: Spark names the entries of its logs that way."""
         return sorted(int(name) for name in self.names(directory) if name.isdigit())
 
     def read(self, name: str) -> str | None:
-        """The text of a file, or None if it is not there."""
+        """The text of a file, or None if it does not exist."""
         path = self._path(self._root, name)
         if not self._file_system.exists(path):
             return None
@@ -39,18 +39,18 @@ class Directory:
             stream.close()
 
     def modified_ms(self, name: str) -> int | None:
-        """When a file was last written, or None if it is not there."""
+        """When a file was last written, or None if it does not exist."""
         path = self._path(self._root, name)
         if not self._file_system.exists(path):
             return None
         return int(self._file_system.getFileStatus(path).getModificationTime())
 
     def size(self) -> int:
-        """The bytes of all that lies in it, and below."""
+        """The bytes of all files in the directory and its subdirectories."""
         return int(self._file_system.getContentSummary(self._root).getLength())
 
     def write(self, name: str, text: str) -> None:
-        """Put a whole file there, or none: a crash leaves nothing half-written under that name."""
+        """Write a whole file or none: a crash leaves no half-written file of that name."""
         path = self._path(self._root, name)
         draft = self._path(path.getParent(), f".{path.getName()}.{uuid.uuid4()}.tmp")
         stream = self._file_system.create(draft, True)

@@ -1,0 +1,68 @@
+"""What the queries of the job need to know. The command line fills it from the settings."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class IngestConfig:
+    """Ingest: a topic into the archive. Kafka options have the Java client's names, without a prefix."""
+
+    kafka: Mapping[str, str] = field(repr=False)
+    topic: str
+    tables: str
+    checkpoints: str
+    trigger: str
+    max_offsets_per_trigger: int
+    accept_loss: int | None = None
+    """The batch whose records are given up if the topic no longer has them."""
+    restore_checkpoint: bool = False
+    """Whether a missing checkpoint is restored from the archive."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A topic for subscribers, and the bytes that its records begin with: the id of their schema."""
+
+    topic: str
+    header: bytes
+
+
+@dataclass(frozen=True)
+class PublishConfig:
+    """The topics that curate publishes to."""
+
+    kafka: Mapping[str, str] = field(repr=False)
+    dead_letter_topic: str = ""
+    """Empty: dead letters are only in their table."""
+    targets: Mapping[str, Target] = field(default_factory=dict)
+    """The topics for runs, violations and quality results. Those that are not listed are not published."""
+
+
+@dataclass(frozen=True)
+class CurateConfig:
+    """Curate and graph: the archive into all other tables. They read no topic."""
+
+    tables: str
+    checkpoints: str
+    trigger: str
+    graph_trigger: str
+    schema_ids: Mapping[int, int] = field(default_factory=dict)
+    """The envelope's version by the schema registry's id."""
+    publish: PublishConfig | None = None
+    """None: nothing is published."""
+    archive_root: str = ""
+    """The directory of the archive, where it is not among the tables. It is read, and never written."""
+
+
+@dataclass(frozen=True)
+class JobConfig:
+    """The whole job."""
+
+    ingest: IngestConfig
+    curate: CurateConfig
+
+
+def kafka_options(kafka: Mapping[str, str]) -> dict[str, str]:
+    """Options of the Java client as Spark's Kafka connector takes them."""
+    return {f"kafka.{name}": value for name, value in kafka.items()}

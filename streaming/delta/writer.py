@@ -1,0 +1,54 @@
+"""Write access to the tables, for one batch of one query."""
+
+from pyspark.sql import DataFrame, SparkSession
+
+from lineproof.streaming.delta.fold import plan_fold, write_fold
+from lineproof.streaming.delta.private_api.optimistic_transaction import OptimisticTransaction
+from lineproof.streaming.delta.reader import TableReader, lies_within
+from lineproof.streaming.delta.table import Range, Table
+from lineproof.streaming.delta.transaction import DeltaTransaction
+from lineproof.streaming.stages.merge_rules import MergeRules
+
+
+class BatchWriter(TableReader):
+    """Writes one batch to the tables in one directory, to each table in one commit.
+
+    Delta keeps the application id and the number of the last batch with each table. A write that the table already has
+    is skipped: a batch that is repeated after a crash changes only the tables that it had not reached.
+    """
+
+    def __init__(self, spark: SparkSession, root: str, app_id: str, number: int) -> None:
+        if not app_id or number < 0:
+            raise ValueError(
+                f"A batch is written under an application id and a number from 0, not {app_id!r}, {number}"
+            )
+        super().__init__(spark, root)
+        self._app_id = app_id
+        self._number = number
+
+    def append(self, table: Table, rows: DataFrame) -> None:
+        """Add rows."""
+        transaction = self._begin(table)
+        if not transaction.is_written:
+            transaction.commit(rows.select(*table.columns))
+
+    def fold(
+        self, table: Table, keys: DataFrame, new: DataFrame, rules: MergeRules, within: Range | None = None
+    ) -> DataFrame:
+        """Replace the rows with these keys by the merge of old and new; return the rows of these keys.
+
+        All keys lie in the range `within`.
+        """
+        transaction, condition = self._begin(table), lies_within(within)
+        if transaction.is_written:
+            return self.rows_of(table, keys, within)
+        files = transaction.files_matching(condition)
+        if not files:
+            transaction.commit(rules.merge(new).select(*table.columns))
+            return self.rows_of(table, keys, within)
+        plan = plan_fold(table, transaction, files, condition, keys, new, rules)
+        write_fold(transaction, plan)
+        return plan.rows
+
+    def _begin(self, table: Table) -> DeltaTransaction:
+        return OptimisticTransaction(self._spark, self.path(table), self._app_id, self._number)

@@ -1,0 +1,65 @@
+"""A streaming query of the job: its name, its checkpoint, and the tables that belong to it."""
+
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from lineproof.streaming.delta.definition import create_table
+from lineproof.streaming.delta.private_api.delta_log import transactions
+from lineproof.streaming.delta.reader import TableReader
+from lineproof.streaming.delta.table import Table
+from lineproof.streaming.recovery.checkpoint import Checkpoint, read_checkpoint, refuse_mismatch, refuse_missing
+from lineproof.streaming.recovery.migrations import migrate
+
+AVAILABLE_NOW = "available-now"
+
+
+class Query:
+    """A query that Spark knows by its name, in a scheduler pool of the same name."""
+
+    def __init__(self, spark: SparkSession, name: str, checkpoints: str) -> None:
+        self._spark = spark
+        self._name = name
+        self._id: str | None = None
+        self.checkpoint_path = f"{checkpoints}/{name}"
+
+    def checkpoint(self) -> Checkpoint:
+        """The checkpoint as it is now."""
+        return read_checkpoint(self._spark, self.checkpoint_path)
+
+    def id(self) -> str:
+        """The id of the query. Spark writes it before the first batch, and never changes it."""
+        self._id = self._id or self.checkpoint().query_id
+        return str(self._id)
+
+    def start(self, writer: DataStreamWriter, trigger: str) -> StreamingQuery:
+        """Start the query; with the trigger `available-now` it ends when it has caught up."""
+        self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", self._name)
+        triggered = (
+            writer.trigger(availableNow=True) if trigger == AVAILABLE_NOW else writer.trigger(processingTime=trigger)
+        )
+        return triggered.queryName(self._name).option("checkpointLocation", self.checkpoint_path).start()
+
+
+def prepare_table(
+    spark: SparkSession,
+    root: str,
+    table: Table,
+    checkpoint: Checkpoint,
+    app_id: str | None,
+    *,
+    if_missing: str,
+    if_mismatch: str,
+) -> None:
+    """Create the table on the first start; later, migrate it, or refuse a table that was written by another query.
+
+    `if_missing` and `if_mismatch` say what to do then.
+    """
+    tables = TableReader(spark, root)
+    path = tables.path(table)
+    if tables.exists(table):
+        refuse_mismatch(checkpoint, app_id, path, transactions(spark, path), if_mismatch)
+        migrate(spark, path, table)
+    else:
+        refuse_missing(checkpoint, path, if_missing)
+        create_table(spark, path, table)
