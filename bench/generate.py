@@ -14,7 +14,7 @@ from itertools import accumulate, islice
 from random import Random
 from typing import Any
 
-from lineproof.producers.document import document_of
+from lineproof.producers.document import to_document
 from lineproof.producers.facets import CdmeFidelityCertificateRunFacet
 from lineproof.schemas.certificates import GENESIS, Certificate
 from lineproof.schemas.envelope import Envelope
@@ -143,7 +143,7 @@ class History:
             previous_hash=self._last_hashes.get(job.name, GENESIS),
         ).sealed()
         self._last_hashes[job.name] = sealed.chain_hash
-        return json.dumps(document_of(CdmeFidelityCertificateRunFacet.from_certificate(sealed)), separators=(",", ":"))
+        return json.dumps(to_document(CdmeFidelityCertificateRunFacet.from_certificate(sealed)), separators=(",", ":"))
 
 
 def _job(number: int, random: Random) -> JobTemplate:

@@ -1,1 +1,1 @@
-"""All that puts events on a topic."""
+"""The emitter library: builds lineage events and delivers them to Kafka or another endpoint."""

@@ -1,7 +1,7 @@
-"""A certificate chain on disk: one JSON line a certificate, each on disk before it is handed out.
+"""A certificate chain on disk: one certificate per JSON line, synced before it is returned.
 
-The file is the chain itself and not only its head, so that a certificate which was issued but never sent, because the
-process was killed in between, is still there to send.
+The file holds the whole chain and not only its head. A certificate that was issued but never sent, because the process
+was killed in between, can still be sent from it.
 """
 
 import fcntl
@@ -26,7 +26,7 @@ class NoChain(LineproofError):
 
 
 class Chain:
-    """The chain of one writer."""
+    """The certificate chain of one writer."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -40,9 +40,9 @@ class Chain:
             return parse_lines(file.read(), str(self._file))
 
     def append(self, certificate: Certificate) -> Certificate:
-        """Seal the certificate behind the newest one, and return it once it is safely on disk.
+        """Append a certificate to the chain, and return it sealed, after it is synced to disk.
 
-        A certificate that names its previous hash itself must name the newest: anything else would fork the chain.
+        A certificate with a previous hash must have that of the newest certificate: otherwise the chain would fork.
         """
         with self._locked() as file:
             if certificate.previous_hash not in ("", self._head):
@@ -60,7 +60,7 @@ class Chain:
 
     @contextmanager
     def _locked(self) -> Iterator[BufferedRandom]:
-        """One process at a time: two would fork the chain. What others added since is looked at first."""
+        """Lock the file, so that two processes cannot fork the chain, and verify what others have appended."""
         self._file.parent.mkdir(parents=True, exist_ok=True)
         is_new = not self._file.exists()
         with self._file.open("a+b") as file:
@@ -75,20 +75,20 @@ class Chain:
         content = file.read()
         whole, newline, torn = content.rpartition(b"\n")
         if torn:
-            # A kill in the middle of a write: that certificate was never handed out.
+            # The writer was killed: that certificate was never returned.
             file.truncate(self._verified_bytes + len(content) - len(torn))
         added = parse_lines(whole, str(self._file))
         if finding := verify(added, previous=self._head):
             raise BrokenChain(
                 f"The chain in {self._file} is broken at {finding.certificate_id}: {finding.fault.value}.",
-                "Restore the file; a chain that does not verify is not continued.",
+                "Restore the file: a chain that does not verify cannot be continued.",
             )
         self._verified_bytes += len(whole + newline)
         self._head = added[-1].chain_hash if added else self._head
 
 
 def parse_lines(content: bytes, name: str) -> list[Certificate]:
-    """The certificates of a file, one a line."""
+    """Parse the certificates of a file, one per line."""
     chain = []
     for number, line in enumerate(content.splitlines(), start=1):
         try:
@@ -98,7 +98,7 @@ def parse_lines(content: bytes, name: str) -> list[Certificate]:
             chain.append(Certificate.from_dict(document))
         except (ValueError, TypeError) as error:
             raise BrokenChain(
-                f"{name}:{number} is no certificate: {error}.", "Write one JSON object a line."
+                f"{name}:{number} is not a certificate: {error}.", "Write one JSON object per line."
             ) from error
     return chain
 

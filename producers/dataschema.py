@@ -1,7 +1,7 @@
-"""The fields of a dataset, from whatever describes them: a dict, a data frame, an Arrow or Spark schema, a dataclass.
+"""The fields of a dataset from a dict, a list, a dataclass, a data frame, or an Arrow or Spark schema.
 
-Libraries are known by their types' modules and methods, so that none of them need be installed. Nested types follow
-OpenLineage's convention: a struct has its fields, an array `_element`, a map `key` and `value`.
+Libraries are recognised by the modules and methods of their types, so that none of them has to be installed. Nested
+types follow the OpenLineage convention: a struct has its fields, an array `_element`, a map `key` and `value`.
 """
 
 import types
@@ -16,18 +16,18 @@ from lineproof.schemas.errors import LineproofError
 Field = schema_dataset.SchemaDatasetFacetFields
 
 _Column = tuple[str, Any, str | None]
-"""A name, a type of any library, and a description."""
+"""A name, a type from any library, and a description."""
 
 
 class UnknownSchema(LineproofError):
-    """Something that does not describe the fields of a dataset."""
+    """The value does not describe the fields of a dataset."""
 
 
-def fields_of(source: Any) -> list[Field]:
-    """The fields that a mapping, a list, a dataclass, or a frame or schema of a known library describes.
+def schema_fields(source: Any) -> list[Field]:
+    """The fields that a mapping, a list, a dataclass, or a data frame or schema of a known library describes.
 
-    `{"id": "bigint", "name": ("text", "full name"), "address": {"street": "text"}}` is the mapping;
-    the list has `("name", "text")` or `("name", "text", "full name")`.
+    `{"id": "bigint", "name": ("text", "full name"), "address": {"street": "text"}}` is a mapping;
+    a list has `("name", "text")` or `("name", "text", "full name")`.
     """
     return _fields(_columns(source), ())
 
@@ -36,7 +36,7 @@ def _fields(columns: Iterable[_Column], within: tuple[Any, ...]) -> list[Field]:
     result = []
     for position, (name, kind, description) in enumerate(columns, 1):
         text, children = _shape(kind) or _refuse(f"the type of the field {name!r}, which is a", kind)
-        # A type that contains itself is told once.
+        # A type that contains itself is expanded once.
         nested = _fields(children, (*within, kind)) if children and kind not in within else None
         result.append(
             Field(name=str(name), type=text, description=description, ordinal_position=position, fields=nested)
@@ -74,7 +74,7 @@ def _column(name: str, kind: Any, description: str | None = None) -> _Column:
 
 def _pandas_columns(source: Any) -> list[_Column]:
     dtypes = source.dtypes if hasattr(type(source), "columns") else source
-    # A series of values is no series of types: its data must not be sent as a schema.
+    # A series of values is not a series of types: its data must not be sent as a schema.
     if not hasattr(dtypes, "items") or not all(hasattr(dtype, "kind") for dtype in dtypes):
         _refuse("a", source)
     return [(name, dtype, None) for name, dtype in dtypes.items()]
@@ -98,13 +98,13 @@ def _spark_columns(schema: Any, source: Any) -> list[_Column]:
 def _dataclass_columns(source: type) -> list[_Column]:
     try:
         hints = get_type_hints(source)
-    except NameError:  # a type that only its own function or a type checker knows
+    except NameError:  # a type that is defined in a function, or only for type checkers
         hints = {}
     return [(f.name, hints.get(f.name, f.type), f.metadata.get("description")) for f in fields(source)]
 
 
 def _shape(kind: Any) -> tuple[str, list[_Column]] | None:
-    """A type's name, and the columns inside it; None if it is no type."""
+    """A type's name and its nested columns; None if it is not a type."""
     if isinstance(kind, str):
         return kind, []
     if isinstance(kind, Mapping) or (isinstance(kind, type) and is_dataclass(kind)):
@@ -115,7 +115,7 @@ def _shape(kind: Any) -> tuple[str, list[_Column]] | None:
         return _polars_shape(kind)
     if hasattr(kind, "simpleString"):
         return _spark_shape(kind)
-    if hasattr(kind, "kind"):  # a dtype of numpy or pandas
+    if hasattr(kind, "kind"):  # a numpy or pandas dtype
         return str(kind), []
     return _python_shape(kind)
 
@@ -161,14 +161,14 @@ def _python_shape(kind: Any) -> tuple[str, list[_Column]] | None:
     return (str(kind), []) if origin or kind is Any else None
 
 
-def _library(thing: Any) -> str | None:
-    modules = [cls.__module__.partition(".")[0] for cls in type(thing).__mro__]
+def _library(value: Any) -> str | None:
+    modules = [cls.__module__.partition(".")[0] for cls in type(value).__mro__]
     return next((module for module in modules if module in ("pandas", "polars", "pyarrow")), None)
 
 
-def _refuse(what: str, thing: Any) -> NoReturn:
+def _refuse(what: str, value: Any) -> NoReturn:
     raise UnknownSchema(
-        f"No schema can be read from {what} {type(thing).__qualname__}.",
+        f"No schema can be read from {what} {type(value).__qualname__}.",
         "Give a dict of names and types, a list of (name, type) or (name, type, description), a dataclass, "
         "a pandas or polars frame, or an Arrow or Spark schema or table.",
     )

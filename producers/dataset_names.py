@@ -1,4 +1,4 @@
-"""What datasets are called, by the conventions of OpenLineage: one table is one node, whoever emits it."""
+"""Dataset names by the OpenLineage naming conventions, so that one table is one node for every producer."""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 from openlineage.client.naming import dataset as systems
 
-from lineproof.producers.naming import InvalidName, checked_text, listed
+from lineproof.producers.naming import InvalidName, checked_text, quoted_list
 
 _NOT_IN_HOSTS = re.compile(r"[^A-Za-z0-9._-]")
 _IPV6 = re.compile(r"\[[0-9A-Fa-f:.]+\]")
@@ -15,7 +15,7 @@ _AZURE = re.compile(r"(?:abfs|wasb)s?://[A-Za-z0-9$-]+@[A-Za-z0-9.-]+")
 
 @dataclass(frozen=True)
 class DatasetName:
-    """Where a dataset is, and what it is called there: for systems that have no function below, build it yourself."""
+    """The namespace and name of a dataset. Use it directly for systems without a function below."""
 
     namespace: str
     name: str
@@ -25,8 +25,8 @@ class DatasetName:
         checked_text("name of a dataset", self.name)
         if "@" in self.namespace and not _AZURE.fullmatch(self.namespace):
             raise InvalidName(
-                "The namespace of a dataset contains an @, before which there may be a password.",
-                "Leave out the user and the password: every reader of the lineage would see them.",
+                "The namespace of a dataset contains an @, and there may be a password before it.",
+                "Remove user and password: every reader of the lineage would see them.",
             )
 
 
@@ -110,14 +110,14 @@ def sqlite(path: str | PurePath, table: str) -> DatasetName:
 
 
 def http_api(service: str, resource: str) -> DatasetName:
-    """`http_api("benevity.api", "volunteer_hours")`: the same whatever is asked for, so without a query."""
+    """`http_api("benevity.api", "volunteer_hours")`: without a query, so that every request has the same name."""
     if "?" in resource or "#" in resource:
-        raise InvalidName("The resource of an API contains a query.", "Leave out what follows its path.")
+        raise InvalidName("The resource of an API contains a query.", "Remove everything after the path.")
     return DatasetName(*_hosts(service=service), *_parts(resource=resource.strip("/")))
 
 
 def llm_model(provider: str, model: str) -> DatasetName:
-    """`llm_model("anthropic", "claude-sonnet-4-5")`: a model that a job reads from, as a dataset."""
+    """`llm_model("anthropic", "claude-sonnet-4-5")`: a language model as an input dataset."""
     return DatasetName(*_hosts(provider=provider), *_parts(model=model))
 
 
@@ -134,9 +134,9 @@ def _server(host: str, port: int) -> list[str]:
 
 
 def _hosts(**hosts: str) -> list[str]:
-    """Parts of a namespace. A wrong one is not repeated in the error, as it may hold a password."""
+    """Check parts of a namespace. The error does not repeat a wrong part, because it may contain a password."""
     for what, text in hosts.items():
-        if wrong := listed(_NOT_IN_HOSTS.findall(checked_text(what, text))):
+        if wrong := quoted_list(_NOT_IN_HOSTS.findall(checked_text(what, text))):
             raise InvalidName(
                 f"The {what} contains {wrong}.",
                 f"Give the {what} alone, without scheme, port or path, and without user and password, "
@@ -153,7 +153,7 @@ def _port(port: int) -> str:
 
 def _from_root(path: str) -> str:
     if not path.startswith("/"):
-        raise InvalidName(f"The path {path!r} does not begin at the root.", f"Write it as /{path}.")
+        raise InvalidName(f"The path {path!r} is not absolute.", f"Write it as /{path}.")
     return "/" + path.strip("/")
 
 
@@ -161,6 +161,6 @@ def _local_path(path: str | PurePath) -> str:
     path = PurePath(checked_text("path", str(path)))
     if not path.is_absolute() or ".." in path.parts:
         raise InvalidName(
-            f"The path {str(path)!r} is not absolute, or goes up by '..'.", "Give the path as Path(…).resolve() has it."
+            f"The path {str(path)!r} is not absolute, or contains '..'.", "Give the result of Path(…).resolve()."
         )
     return path.as_posix()

@@ -1,4 +1,4 @@
-"""Inputs and outputs with what their readers need: schema, source, statistics and column lineage (R15)."""
+"""Input and output datasets with schema, source, statistics and column lineage."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,11 +14,11 @@ from openlineage.client.facet_v2 import (
     schema_dataset,
 )
 
-from lineproof.producers.dataschema import fields_of
+from lineproof.producers.dataschema import schema_fields
 from lineproof.producers.dataset_names import DatasetName
 
-# An address has no @ but the one after user and password: where another is, no one can tell where a password ends.
-_ADDRESS = re.compile(
+# The only @ in a URI is the one after user and password. With a second @, the end of the password is unknown.
+_URI = re.compile(
     r"""
     (?P<scheme> (?:[a-z][a-z0-9+.-]*:)+ )
     (?: // (?P<user> [^@/?#;\s]*@ )? (?P<place> [\w.~%!$&'()*+,=-]* (?: :\d+ )? (?: /[\w.~%!$&'()*+,=:/-]* )? )
@@ -32,7 +32,7 @@ _AZURE_SCHEMES = ("abfs:", "abfss:", "wasb:", "wasbs:")
 
 
 class Column(NamedTuple):
-    """A column that an output's column is made of; `transformation` says how, in words or as OpenLineage has it."""
+    """A source column of an output column. `transformation` is a text, or an OpenLineage object."""
 
     dataset: DatasetName
     field: str
@@ -40,7 +40,7 @@ class Column(NamedTuple):
 
 
 ColumnLineage = Mapping[str, Sequence[Column | tuple[DatasetName, str]]]
-"""From each column of an output to the columns it is made of."""
+"""Maps each output column to its source columns."""
 
 
 def input_dataset(
@@ -53,7 +53,7 @@ def input_dataset(
     facets: Mapping[str, Any] | None = None,
     input_facets: Mapping[str, Any] | None = None,
 ) -> ol.InputDataset:
-    """What a run reads. `schema` is anything that `fields_of` takes; credentials in `source_uri` are left out."""
+    """A dataset that a run reads. `schema` is any input of `schema_fields`. Credentials in `source_uri` are removed."""
     statistics = input_statistics_input_dataset.InputStatisticsInputDatasetFacet(
         rowCount=_count(row_count), size=_count(size)
     )
@@ -77,7 +77,7 @@ def output_dataset(
     facets: Mapping[str, Any] | None = None,
     output_facets: Mapping[str, Any] | None = None,
 ) -> ol.OutputDataset:
-    """What a run wrote. `schema` is anything that `fields_of` takes; credentials in `source_uri` are left out."""
+    """A dataset that a run wrote. `schema` is any input of `schema_fields`. Credentials in `source_uri` are removed."""
     own = _common_facets(name, schema, source_uri)
     if column_lineage:
         own["columnLineage"] = _column_lineage_facet(column_lineage)
@@ -95,17 +95,17 @@ def output_dataset(
 def strict_problems(
     inputs: Sequence[ol.InputDataset], outputs: Sequence[ol.OutputDataset], *, ended: bool
 ) -> list[str]:
-    """What strict mode refuses. Rows written are known only once the run has `ended` well."""
+    """Metadata that strict mode requires and a dataset lacks. Row counts are required only when the run has `ended`."""
     roles: tuple[tuple[str, Sequence[ol.Dataset]], ...] = (("input", inputs), ("output", outputs))
     return [
-        f"the {role} {dataset.namespace}/{dataset.name} has no {lack}"
+        f"the {role} {dataset.namespace}/{dataset.name} has no {missing}"
         for role, datasets in roles
         for dataset in datasets
-        for lack in _lacks(dataset, ended=ended)
+        for missing in _missing(dataset, ended=ended)
     ]
 
 
-def _lacks(dataset: ol.Dataset, *, ended: bool) -> Iterator[str]:
+def _missing(dataset: ol.Dataset, *, ended: bool) -> Iterator[str]:
     facets = dataset.facets or {}
     if not _member(facets.get("schema"), "fields"):
         yield "schema: give its `schema`"
@@ -122,23 +122,23 @@ def _member(facet: Any, name: str) -> Any:
 
 
 def _common_facets(name: DatasetName, schema: Any, source_uri: str | None) -> dict[str, Any]:
-    uri = _address(source_uri or "") or _uri_of(name)
+    uri = _without_credentials(source_uri or "") or _default_uri(name)
     facets: dict[str, Any] = {"dataSource": datasource_dataset.DatasourceDatasetFacet(name=name.namespace, uri=uri)}
     if schema is not None:
-        facets["schema"] = schema_dataset.SchemaDatasetFacet(fields=fields_of(schema))
+        facets["schema"] = schema_dataset.SchemaDatasetFacet(fields=schema_fields(schema))
     return facets
 
 
-def _uri_of(name: DatasetName) -> str | None:
-    """Of a file, its path; of others, the namespace where it is a URI: not all systems have one."""
+def _default_uri(name: DatasetName) -> str | None:
+    """The path of a file; otherwise the namespace, if it is a URI. Not all systems have one."""
     if name.namespace == "file":
         return "file:///" + quote(name.name.partition("#")[0].lstrip("/"))
-    return _address(name.namespace)
+    return _without_credentials(name.namespace)
 
 
-def _address(uri: str) -> str | None:
-    """The place that a URI leads to, without user, password and parameters; None if these cannot be told apart."""
-    found = _ADDRESS.fullmatch(uri)
+def _without_credentials(uri: str) -> str | None:
+    """The URI without user, password and parameters. None if they cannot be told apart."""
+    found = _URI.fullmatch(uri)
     if found is None:
         return None
     if found["opaque"]:
@@ -149,7 +149,7 @@ def _address(uri: str) -> str | None:
 
 
 def _count(number: int | None) -> int | None:
-    """A plain integer, also of numpy's; what is below 0 is unknown, as a database cursor's -1."""
+    """A plain integer, also from a numpy number. Below 0 means unknown, as in a database cursor's -1."""
     return int(number) if number is not None and number >= 0 else None
 
 

@@ -1,4 +1,4 @@
-"""Functions whose calls are runs."""
+"""Turns functions into jobs: every call is a run."""
 
 import functools
 import inspect
@@ -12,15 +12,15 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class NotAJob(LineproofError):
-    """A function whose call is not its execution."""
+    """A generator function: its call returns before it is executed."""
 
 
 def decorated(function: Function, new_run: Callable[[], Run]) -> Function:
-    """The function, each call of it in a run of its own; `current_run()` is that run."""
+    """Wrap a function, so that each call is a run. `current_run()` returns that run."""
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise NotAJob(
-            f"{function.__qualname__} is a generator: its call returns before its work begins.",
-            "Decorate the function that consumes it, or use `with emitter.run(…)` inside.",
+            f"{function.__qualname__} is a generator: its call returns before it is executed.",
+            "Decorate the function that consumes it, or use `with emitter.run(…)` in it.",
         )
     if inspect.iscoroutinefunction(function):
 

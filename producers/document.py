@@ -1,6 +1,6 @@
-"""OpenLineage objects as plain JSON documents.
+"""Converts OpenLineage objects to plain JSON documents.
 
-Does what the client's own `Serde` does, several times faster: an emitter's caller waits for this.
+Does the same as the client's own `Serde`, several times faster: the caller of an emitter waits for it.
 """
 
 import json
@@ -23,26 +23,26 @@ _PLAIN = frozenset((str, int, bool))
 
 
 class NotJson(LineproofError):
-    """A value that JSON has no form for."""
+    """A value that JSON cannot represent."""
 
 
-def document_of(value: Any) -> Any:
-    """The value as JSON has it: objects without their empty members, other types by their usual text."""
+def to_document(value: Any) -> Any:
+    """Convert a value to JSON types: objects without their empty members, other types as their usual text."""
     kind = type(value)
     return value if kind in _PLAIN else _CONVERTERS[kind](value)
 
 
-def payload_of(document: dict[str, Any]) -> bytes:
-    """The bytes of a document."""
+def to_payload(document: dict[str, Any]) -> bytes:
+    """Serialise a document."""
     try:
         return orjson.dumps(document)
     except orjson.JSONEncodeError:
-        # Integers of more than 64 bits, which it does not know.
+        # orjson does not support integers of more than 64 bits.
         return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 class _Converters(dict[type, Callable[[Any], Any]]):
-    """Looked up by type, and found out once for each."""
+    """Converters by type, each created once."""
 
     def __missing__(self, kind: type) -> Callable[[Any], Any]:
         self[kind] = _converter(kind)
@@ -58,11 +58,11 @@ def _converter(kind: type) -> Callable[[Any], Any]:
     if attr.has(kind):
         return partial(_members, tuple(field.name for field in attr.fields(kind)))
     if issubclass(kind, Mapping):
-        return lambda value: {str(name): document_of(member) for name, member in value.items() if member is not None}
+        return lambda value: {str(name): to_document(member) for name, member in value.items() if member is not None}
     if issubclass(kind, (list, tuple, set, frozenset)):
-        return lambda value: [document_of(element) for element in value]
+        return lambda value: [to_document(element) for element in value]
     if issubclass(kind, Enum):
-        return lambda value: document_of(value.value)
+        return lambda value: to_document(value.value)
     if issubclass(kind, date):
         return lambda value: value.isoformat()
     if issubclass(kind, (UUID, PurePath, str)):
@@ -71,16 +71,16 @@ def _converter(kind: type) -> Callable[[Any], Any]:
         return lambda value: int(value) if value == value.to_integral_value() else float(value)
     if issubclass(kind, (int, float)):
         return int if issubclass(kind, int) else _finite
-    if hasattr(kind, "item"):  # numbers of numpy, as every pandas user has them
-        return lambda value: document_of(value.item())
+    if hasattr(kind, "item"):  # numpy numbers, which pandas returns
+        return lambda value: to_document(value.item())
     raise NotJson(
-        f"A {kind.__module__}.{kind.__qualname__} has no form in JSON.", "Give text, numbers, lists or mappings."
+        f"A {kind.__module__}.{kind.__qualname__} has no form in JSON.", "Use text, numbers, lists or mappings."
     )
 
 
 def _finite(number: float) -> float:
     if not isfinite(number):
-        raise NotJson(f"The number {number} has no form in JSON.", "Leave it out, or give text.")
+        raise NotJson(f"The number {number} has no form in JSON.", "Remove it, or use text.")
     return float(number)
 
 

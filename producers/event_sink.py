@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from lineproof.producers import metrics
-from lineproof.producers.document import payload_of
+from lineproof.producers.document import to_payload
 from lineproof.producers.events import Document
 from lineproof.producers.transports.base import Stats, Transport
 from lineproof.schemas.envelope import Envelope
@@ -53,7 +53,7 @@ class EventSink:
         for problem in self._registry.problems(document):
             self.report(InvalidEvent(f"The facet {problem}. It was not sent.", "Correct the facet."))
             problem.group.pop(problem.key, None)
-        self._send(event_of(document, payload_of(document)), trace_id)
+        self._send(event_of(document, to_payload(document)), trace_id)
 
     def publish_json(self, payload: bytes) -> None:
         """Publish an event built elsewhere, byte for byte. Raises InvalidEvent if it is not OpenLineage."""

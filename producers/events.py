@@ -1,4 +1,4 @@
-"""OpenLineage events as JSON documents, with every mandatory member right."""
+"""Builds OpenLineage events as JSON documents."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from typing import Any
 from openlineage.client import event_v2 as ol
 from openlineage.client.facet_v2 import documentation_job
 
-from lineproof.producers.document import document_of
+from lineproof.producers.document import to_document
 from lineproof.producers.lineage_mode import LineageMode
 from lineproof.schemas.facets import FacetRegistry
 
 Facets = Mapping[str, Any]
-"""Facets by their keys: OpenLineage objects or plain mappings."""
+"""Facets by key: OpenLineage objects or plain mappings."""
 
 Document = dict[str, Any]
 
@@ -30,14 +30,14 @@ class JobDescription:
 
 
 def documentation_facet(documentation: str) -> documentation_job.DocumentationJobFacet:
-    """A job's documentation, or where it is."""
+    """The documentation of a job: a text or a link."""
     is_link = documentation.startswith(("https://", "http://"))
     content_type = "text/uri-list" if is_link else "text/markdown"
     return documentation_job.DocumentationJobFacet(description=documentation, contentType=content_type)
 
 
 class EventBuilder:
-    """Makes the events of one producer. `_producer` is set anew: who emits a facet vouches for it."""
+    """Builds the events of one producer. Overwrites `_producer` of every facet: who emits a facet vouches for it."""
 
     def __init__(self, producer: str, registry: FacetRegistry) -> None:
         self._producer = producer
@@ -53,7 +53,7 @@ class EventBuilder:
         inputs: Iterable[ol.InputDataset] = (),
         outputs: Iterable[ol.OutputDataset] = (),
     ) -> Document:
-        """A run event."""
+        """Build a run event."""
         return {
             "eventType": event_type,
             **self._base("RunEvent", event_time),
@@ -68,11 +68,11 @@ class EventBuilder:
         inputs: Iterable[ol.InputDataset] = (),
         outputs: Iterable[ol.OutputDataset] = (),
     ) -> Document:
-        """A job event: what a job is, apart from any run."""
+        """Build a job event: metadata of a job without a run."""
         return {**self._base("JobEvent", event_time), **self._job(job, inputs, outputs)}
 
     def dataset_event(self, event_time: str, dataset: ol.StaticDataset) -> Document:
-        """A dataset event: what a dataset is, apart from any job."""
+        """Build a dataset event: metadata of a dataset without a job."""
         return {**self._base("DatasetEvent", event_time), "dataset": self._dataset(dataset)}
 
     def _base(self, kind: str, event_time: str) -> Document:
@@ -85,16 +85,16 @@ class EventBuilder:
             "outputs": [self._dataset(dataset, output=dataset.outputFacets) for dataset in outputs],
         }
 
-    def _dataset(self, dataset: Any, **of_role: Facets | None) -> Document:
+    def _dataset(self, dataset: Any, **role_facets: Facets | None) -> Document:
         return {
             "namespace": dataset.namespace,
             "name": dataset.name,
             "facets": self._facets("dataset", dataset.facets or {}),
-            **{f"{role}Facets": self._facets(role, facets) for role, facets in of_role.items() if facets},
+            **{f"{role}Facets": self._facets(role, facets) for role, facets in role_facets.items() if facets},
         }
 
     def _facets(self, entity: str, facets: Facets) -> Document:
-        document = document_of(facets)
+        document = to_document(facets)
         for key, facet in document.items():
             facet["_producer"] = self._producer
             if "_schemaURL" not in facet and (url := self._registry.schema_url(entity, key)):

@@ -10,25 +10,25 @@ RecordT = TypeVar("RecordT")
 
 
 @dataclass
-class _Hand:
-    """The record that a loop is at."""
+class _CurrentRecord:
+    """The record that a loop is processing. `category` is the count it goes to."""
 
-    fate: str = "processed"
+    category: str = "processed"
 
 
 @dataclass
 class Ledger:
-    """What becomes of every record a run reads: counted by `count`, or given by `book`."""
+    """Accounts for every record that a run reads. Use `count` in a loop, or `book` to add counts."""
 
     read: int = 0
     processed: int = 0
     filtered: int = 0
     errored: int = 0
     is_kept: bool = False
-    _hands: list[_Hand] = field(default_factory=list)
+    _current: list[_CurrentRecord] = field(default_factory=list)
 
     def book(self, *, read: int, processed: int, filtered: int = 0, errored: int = 0) -> None:
-        """Add counts that were made elsewhere, by a database for one."""
+        """Add counts from elsewhere, for example from a database."""
         self.is_kept = True
         self.read += read
         self.processed += processed
@@ -36,41 +36,41 @@ class Ledger:
         self.errored += errored
 
     def count(self, records: Iterable[RecordT]) -> Iterator[RecordT]:
-        """Hand out the records, each counted as processed unless the loop's body says `filter` or `error`."""
+        """Iterate over records. Each counts as processed, unless the loop body calls `filter` or `error`."""
         self.is_kept = True
-        hand = _Hand()
-        self._hands.append(hand)
+        current = _CurrentRecord()
+        self._current.append(current)
         for record in records:
             self.read += 1
-            hand.fate = "processed"
+            current.category = "processed"
             yield record
-            self._settle(hand.fate)
-            hand.fate = ""
-        hand.fate = ""
-        self._hands.remove(hand)
+            self._add(current.category)
+            current.category = ""
+        current.category = ""
+        self._current.remove(current)
 
     def filter(self) -> None:
-        """The record in hand is left out on purpose."""
+        """Count the current record as filtered: left out on purpose."""
         self._mark("filtered")
 
     def error(self) -> None:
-        """The record in hand could not be processed, and the run goes on without it."""
+        """Count the current record as errored: the run continues without it."""
         self._mark("errored")
 
     def close(self, *, is_successful: bool) -> None:
-        """Settle the records in hand of loops that were left early: errored where the run failed."""
-        while self._hands:
-            hand = self._hands.pop()
-            if hand.fate:
-                self._settle(hand.fate if is_successful else "errored")
+        """Count the current records of loops that were left early: as errored if the run failed."""
+        while self._current:
+            current = self._current.pop()
+            if current.category:
+                self._add(current.category if is_successful else "errored")
 
     @property
     def difference(self) -> int:
-        """How many records are unaccounted for; negative where more came out than went in."""
+        """The number of records that are not accounted for; negative if more came out than went in."""
         return self.read - self.processed - self.filtered - self.errored
 
     def facet(self) -> AccountingLedgerRunFacet:
-        """The ledger as the event carries it."""
+        """The ledger as a run facet."""
         return AccountingLedgerRunFacet(self.read, self.processed, self.filtered, self.errored)
 
     def __str__(self) -> str:
@@ -79,12 +79,12 @@ class Ledger:
             f"{self.errored} errored: the difference is {self.difference}"
         )
 
-    def _mark(self, fate: str) -> None:
-        if self._hands:
-            self._hands[-1].fate = fate
+    def _mark(self, category: str) -> None:
+        if self._current:
+            self._current[-1].category = category
         else:
             self.is_kept = True
-            self._settle(fate)
+            self._add(category)
 
-    def _settle(self, fate: str) -> None:
-        setattr(self, fate, getattr(self, fate) + 1)
+    def _add(self, category: str) -> None:
+        setattr(self, category, getattr(self, category) + 1)

@@ -1,6 +1,6 @@
-"""Names that stay the same from run to run: namespaces and jobs.
+"""Names of namespaces and jobs, which must be the same in every run.
 
-A name that changes cuts the lineage in two. What is wrong with one is therefore refused where it is written down.
+A name that changes splits the lineage in two. An invalid name therefore raises where it is defined.
 """
 
 import re
@@ -21,21 +21,21 @@ _TRANSIENT = {
     "a date, day or month first": rf"(?<!\d){_DAY}([-_./ ]){_DAY}\1(?:19|20)\d\d(?!\d)",
     "a month, quarter or week": rf"{_YEAR}(?:[-_/]{_MONTH}(?!\d)|[-_]?(?:q[1-4]|w[0-5]\d)(?![0-9a-z]))",
     "a time": r"(?<!\d)(?:[01]\d|2[0-3]):[0-5]\d(?!\d)",
-    "a time counted from 1970, or an id": r"(?<!\d)(?:[12]\d{9}|\d{13,})(?!\d)",
-    "the id of a run": r"(?<![0-9a-z])(?:(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{12,}|0[0-9a-hjkmnp-tv-z]{25})(?![0-9a-z])"
+    "a Unix timestamp or an id": r"(?<!\d)(?:[12]\d{9}|\d{13,})(?!\d)",
+    "a run id": r"(?<![0-9a-z])(?:(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{12,}|0[0-9a-hjkmnp-tv-z]{25})(?![0-9a-z])"
     r"|[0-9a-f]{24,}",
 }
 _TRANSIENT_PATTERNS = {what: re.compile(pattern, re.IGNORECASE | re.ASCII) for what, pattern in _TRANSIENT.items()}
 
 
 class InvalidName(LineproofError):
-    """A name that would be refused elsewhere, leak a secret or change with every run."""
+    """A name that is not allowed, leaks a secret or changes with every run."""
 
     exit_code = 2
 
 
 class NamespaceMode(Enum):
-    """How the namespace of the jobs is made: of the product, or of its domain and the product."""
+    """How the namespace of jobs is built: from the product, or from domain and product."""
 
     SIMPLE = "simple"
     CENTRALIZED = "centralized"
@@ -43,44 +43,44 @@ class NamespaceMode(Enum):
 
 
 def namespace(mode: NamespaceMode, product: str, domain: str | None = None) -> str:
-    """The namespace of a product's jobs: `reports`, or in a data mesh `impact.reports`."""
+    """Build the namespace of a product's jobs: `reports`, or in a data mesh `impact.reports`."""
     if mode is NamespaceMode.DATA_MESH:
         return f"{_namespace_part('domain', domain)}.{_namespace_part('product', product)}"
     if domain:
         raise InvalidName(
-            f"A {mode.value} namespace is the product alone, so the domain {domain!r} has no place in it.",
-            "Leave the domain out, or choose the mode data_mesh.",
+            f"A {mode.value} namespace is the product alone, so it cannot have the domain {domain!r}.",
+            "Remove the domain, or use the mode data_mesh.",
         )
     return _namespace_part("product", product)
 
 
 def check_namespace(text: str, mode: NamespaceMode) -> str:
-    """The namespace, ready-made, as it came; refused where `namespace` would not have made it."""
+    """Check a complete namespace and return it unchanged. Raises if `namespace` could not have built it."""
     if mode is not NamespaceMode.DATA_MESH:
         return namespace(mode, text)
     domain, dot, product = text.partition(".")
     if text and not dot:
-        raise InvalidName(f"The namespace {text!r} of a data mesh names no domain.", f"Write it as DOMAIN.{text}.")
+        raise InvalidName(f"The namespace {text!r} of a data mesh has no domain.", f"Write it as DOMAIN.{text}.")
     return namespace(mode, product, domain)
 
 
 def _namespace_part(what: str, text: str | None) -> str:
     if not text:
-        raise InvalidName(f"The {what} of the namespace is empty.", f"Name the {what}, for example impact-reports.")
-    wrong = listed(_NOT_IN_NAMESPACES.findall(text))
+        raise InvalidName(f"The {what} of the namespace is empty.", f"Set the {what}, for example impact-reports.")
+    wrong = quoted_list(_NOT_IN_NAMESPACES.findall(text))
     if not wrong:
         return text
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
-    better = re.sub(rf"(?:{_NOT_IN_NAMESPACES.pattern})+", "-", plain).strip("-") or "impact-reports"
-    hint = " A dot only parts the domain from the product, once, in the mode data_mesh." if "." in text else ""
+    suggestion = re.sub(rf"(?:{_NOT_IN_NAMESPACES.pattern})+", "-", plain).strip("-") or "impact-reports"
+    hint = " Only the mode data_mesh allows a dot, one, between domain and product." if "." in text else ""
     raise InvalidName(
         f"The {what} {text!r} of the namespace contains {wrong}.",
-        f"Use letters a to z, digits, dashes and underscores, for example {better}.{hint}",
+        f"Use letters a to z, digits, dashes and underscores, for example {suggestion}.{hint}",
     )
 
 
 def check_job_name(name: str) -> str:
-    """The name as it came, or refused where it would name a new job with every run. A bare year may stay."""
+    """Check a job name and return it unchanged. Raises if it would change with every run. A plain year is allowed."""
     checked_text("job name", name)
     if len(name) > MAX_JOB_NAME:
         raise InvalidName(
@@ -90,22 +90,22 @@ def check_job_name(name: str) -> str:
         if found := pattern.search(name):
             raise InvalidName(
                 f"The job name {name!r} contains {found[0]!r}, which looks like {what}: each run would be a new job.",
-                "Take it out of the name. A time belongs in the run's nominalTime facet, an id in a facet of its own.",
+                "Remove it from the name. Put a time in the run's nominalTime facet, and an id in a facet of its own.",
             )
     return name
 
 
 def checked_text(what: str, text: str) -> str:
-    """The text as it came; refused where it is empty or has what cannot be seen."""
+    """Check a text and return it unchanged. Raises if it is empty, padded or has characters that are not printable."""
     if not text or text != text.strip():
-        problem = "begins or ends with a blank" if text else "is empty"
-        raise InvalidName(f"The {what} {problem}.", f"Give the {what} as it is called, and nothing around it.")
+        problem = "begins or ends with whitespace" if text else "is empty"
+        raise InvalidName(f"The {what} {problem}.", f"Give the {what} without whitespace around it.")
     if not text.isprintable():
-        hidden = listed([character for character in text if not character.isprintable()])
-        raise InvalidName(f"The {what} contains {hidden}.", "Take out what cannot be seen in print.")
+        hidden = quoted_list([character for character in text if not character.isprintable()])
+        raise InvalidName(f"The {what} contains {hidden}.", "Remove the characters that are not printable.")
     return text
 
 
-def listed(characters: list[str]) -> str:
-    """Characters as an error names them, each once."""
+def quoted_list(characters: list[str]) -> str:
+    """The characters, quoted and separated by commas, each once."""
     return ", ".join(map(repr, dict.fromkeys(characters)))

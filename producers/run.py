@@ -31,7 +31,7 @@ from lineproof.schemas.sanitise import sanitise
 
 PROGRESS_INTERVAL_S = 1.0
 
-Dataset = TypeVar("Dataset", ol.InputDataset, ol.OutputDataset)
+DatasetT = TypeVar("DatasetT", ol.InputDataset, ol.OutputDataset)
 
 _current: ContextVar["Run | None"] = ContextVar("lineproof_run", default=None)
 _open_runs: "weakref.WeakSet[Run]" = weakref.WeakSet()
@@ -190,7 +190,7 @@ class Run:
         with self._sink.guard():
             try:
                 self._refuse_incomplete(ended=True)
-                self._end("COMPLETE", at, self.lineage.attached_to(self._outputs))
+                self._end("COMPLETE", at, self.lineage.with_adjoint_facets(self._outputs))
             except Exception as error:
                 if not self.has_ended:
                     self.fail(error, at=at)
@@ -296,7 +296,7 @@ class Run:
             )
 
 
-def _others(datasets: list[Dataset], added: Dataset) -> list[Dataset]:
+def _others(datasets: list[DatasetT], added: DatasetT) -> list[DatasetT]:
     return [dataset for dataset in datasets if (dataset.namespace, dataset.name) != (added.namespace, added.name)]
 
 

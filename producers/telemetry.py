@@ -1,4 +1,4 @@
-"""What each step of a run cost: rows, time and quality figures per morphism."""
+"""Measures the steps of a run: rows, duration and quality metrics of each morphism."""
 
 import resource
 import sys
@@ -13,7 +13,7 @@ Row = TypeVar("Row")
 
 
 class Morphism:
-    """The figures of one step, added up over every time it is entered."""
+    """The measurements of one step, summed over all times it is entered."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -25,7 +25,7 @@ class Morphism:
         self._entered = 0.0
 
     def over(self, rows: Iterable[Row]) -> Iterator[Row]:
-        """Hand on the rows that go into this step, counted."""
+        """Iterate over the input rows of this step, and count them."""
         for row in rows:
             self.input_rows += 1
             yield row
@@ -38,7 +38,7 @@ class Morphism:
         self._seconds += time.perf_counter() - self._entered
 
     def measured(self) -> MorphismTelemetry:
-        """The figures as the facet has them."""
+        """The measurements as part of the facet."""
         return MorphismTelemetry(
             name=self.name,
             inputRows=self.input_rows,
@@ -50,7 +50,7 @@ class Morphism:
 
 
 class _Unmeasured(Morphism):
-    """A step that is switched off: same face, no work."""
+    """A step that is switched off: the same interface, no measurement."""
 
     def over(self, rows: Iterable[Row]) -> Iterator[Row]:
         return iter(rows)
@@ -63,7 +63,7 @@ class _Unmeasured(Morphism):
 
 
 class Telemetry:
-    """The steps of one run; those named in `off` are not measured."""
+    """The steps of one run. Steps in `off` are not measured."""
 
     def __init__(self, off: Collection[str] = ()) -> None:
         self._off = off
@@ -71,13 +71,13 @@ class Telemetry:
         self._morphisms: dict[str, Morphism] = {}
 
     def morphism(self, name: str) -> Morphism:
-        """The step of this name; use it as a context manager to measure its time."""
+        """The step with this name. Use it as a context manager to measure its duration."""
         if name in self._off:
             return _Unmeasured(name)
         return self._morphisms.setdefault(name, Morphism(name))
 
     def facet(self) -> CdmeTelemetryRunFacet | None:
-        """All figures, or None when no step was measured. Rows in are the first step's, rows out the last one's."""
+        """All measurements, or None. Input rows are those of the first step, output rows those of the last step."""
         steps = [morphism.measured() for morphism in self._morphisms.values()]
         if not steps:
             return None

@@ -1,8 +1,8 @@
-"""The trace that a run is part of."""
+"""The OpenTelemetry trace that a run belongs to."""
 
 
 def current_trace_id() -> str | None:
-    """The W3C id (32 hex digits) of the active OpenTelemetry span, where the service uses OpenTelemetry."""
+    """The W3C trace id (32 hex digits) of the active OpenTelemetry span; None if there is none."""
     try:
         from opentelemetry import trace
     except ImportError:

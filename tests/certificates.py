@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from lineproof.producers.document import document_of
+from lineproof.producers.document import to_document
 from lineproof.producers.facets import CdmeFidelityCertificateRunFacet
 from lineproof.schemas.certificates import GENESIS, Certificate
 
@@ -35,7 +35,7 @@ def chain_of(length: int) -> list[Certificate]:
 
 def facet_of(certificate: Certificate) -> dict[str, Any]:
     """As an event carries it."""
-    return dict(document_of(CdmeFidelityCertificateRunFacet.from_certificate(certificate)))
+    return dict(to_document(CdmeFidelityCertificateRunFacet.from_certificate(certificate)))
 
 
 def of_facet(facet: dict[str, Any]) -> Certificate:

@@ -1,6 +1,6 @@
-"""Facets of lineproof's own, typed; they go wherever the facet classes of `openlineage-python` go.
+"""Typed classes of lineproof's facets. Use them like the facet classes of `openlineage-python`.
 
-The rules they keep are the JSON Schemas in `lineproof.schemas`.
+Their rules are the JSON Schemas in `schemas/facet_schemas`.
 """
 
 from lineproof.producers.facets.cdme_design import (

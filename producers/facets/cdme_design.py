@@ -1,4 +1,4 @@
-"""CDME: how a job is composed, and how its datasets lead back to their sources."""
+"""CDME facets of jobs and datasets: the steps of a job, and how its datasets can be traced to their sources."""
 
 from typing import ClassVar
 
@@ -8,7 +8,7 @@ from openlineage.client.generated.base import DatasetFacet, JobFacet
 
 @attr.define
 class MorphismStep:
-    """One morphism; its cardinality is 1:1, 1:N, N:1 or N:N."""
+    """A morphism (step) of a job. Its cardinality is 1:1, 1:N, N:1 or N:N."""
 
     name: str
     type: str
@@ -17,7 +17,7 @@ class MorphismStep:
 
 @attr.define
 class CdmeMorphismJobFacet(JobFacet):
-    """The morphisms a job is composed of; `checkpoints` names those after which results are kept."""
+    """The morphisms of a job. `checkpoints` are those whose results are stored."""
 
     KEY: ClassVar[str] = "cdme_morphism"
 
@@ -32,7 +32,7 @@ class CdmeMorphismJobFacet(JobFacet):
 
 @attr.define
 class CdmeGrainDatasetFacet(DatasetFacet):
-    """What one row of a dataset stands for; `keys` are the columns that tell rows apart."""
+    """What one row of a dataset represents. `keys` are the columns that identify a row."""
 
     KEY: ClassVar[str] = "cdme_grain"
 
@@ -46,7 +46,7 @@ class CdmeGrainDatasetFacet(DatasetFacet):
 
 @attr.define
 class RoundTripBounds:
-    """Between which bounds a value comes back."""
+    """The bounds of a value after a round trip to the sources and back."""
 
     lower: float
     upper: float
@@ -54,7 +54,7 @@ class RoundTripBounds:
 
 @attr.define
 class CdmeAdjointDatasetFacet(DatasetFacet):
-    """Where the way back from a dataset to its sources is kept, of what kind it is, and how it is kept."""
+    """The table that leads from a dataset back to its sources: where it is, its kind, and how it is stored."""
 
     KEY: ClassVar[str] = "cdme_adjoint"
 
@@ -71,7 +71,7 @@ class CdmeAdjointDatasetFacet(DatasetFacet):
 
 @attr.define
 class ReverseJoin:
-    """Where, and on which columns, a dataset can be joined back to what a morphism read."""
+    """Where, and on which columns, a dataset can be joined back to the input of a morphism."""
 
     morphism: str
     location: str
@@ -80,7 +80,7 @@ class ReverseJoin:
 
 @attr.define
 class KeyEnvelope:
-    """The input keys that one output key was made of."""
+    """The input keys of one output key."""
 
     outputKey: str
     inputKeys: list[str]

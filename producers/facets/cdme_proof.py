@@ -1,4 +1,4 @@
-"""CDME: what a run can show for its result."""
+"""CDME facets that prove the result of a run: types, grain, trace and certificate."""
 
 from typing import ClassVar
 
@@ -10,7 +10,7 @@ from lineproof.schemas.certificates import Certificate
 
 @attr.define
 class UnifiedAttribute:
-    """Two types that met; `unified` is what both became, unless the verdict is INCOMPATIBLE."""
+    """Two types of one attribute. `unified` is their common type, unless the verdict is INCOMPATIBLE."""
 
     attribute: str
     left: str
@@ -21,7 +21,7 @@ class UnifiedAttribute:
 
 @attr.define
 class CdmeTypeUnificationRunFacet(RunFacet):
-    """How the types of attributes that met were brought together."""
+    """How different types of the same attributes were unified."""
 
     KEY: ClassVar[str] = "cdme_typeUnification"
 
@@ -34,7 +34,7 @@ class CdmeTypeUnificationRunFacet(RunFacet):
 
 @attr.define
 class GrainAggregation:
-    """How one attribute gets from the finer grain to the coarser."""
+    """The function that aggregates one attribute to the coarser grain."""
 
     attribute: str
     function: str
@@ -42,7 +42,7 @@ class GrainAggregation:
 
 @attr.define
 class CdmeGrainSafetyRunFacet(RunFacet):
-    """Whether a change of grain was safe; `reason` says why it was not."""
+    """Whether a change of grain was safe. `reason` says why it was not."""
 
     KEY: ClassVar[str] = "cdme_grainSafety"
 
@@ -59,7 +59,7 @@ class CdmeGrainSafetyRunFacet(RunFacet):
 
 @attr.define
 class CdmeMorphismTraceRunFacet(RunFacet):
-    """Through which morphisms, in their order, each target attribute was made; all records unless `sampleRate` is."""
+    """The morphisms that produced each target attribute, in order. Covers all records unless `sampleRate` is set."""
 
     KEY: ClassVar[str] = "cdme_morphismTrace"
 
@@ -73,7 +73,7 @@ class CdmeMorphismTraceRunFacet(RunFacet):
 
 @attr.define
 class CdmeFidelityCertificateRunFacet(RunFacet):
-    """A sealed certificate. Its values are the texts that were hashed, so that the hash can be computed again."""
+    """A sealed certificate. Its values are the texts that were hashed, so that readers can recompute the hash."""
 
     KEY: ClassVar[str] = "cdme_fidelityCertificate"
 
@@ -91,12 +91,12 @@ class CdmeFidelityCertificateRunFacet(RunFacet):
 
     @classmethod
     def from_certificate(cls, certificate: Certificate) -> "CdmeFidelityCertificateRunFacet":
-        """The facet that carries a certificate."""
+        """Build the facet from a certificate."""
         members = {_camel_case(name): value for name, value in certificate.to_dict().items()}
         return cls(**members)
 
     def to_certificate(self) -> Certificate:
-        """The certificate this facet carries."""
+        """The certificate in this facet."""
         return Certificate(**{name: getattr(self, _camel_case(name)) for name in Certificate.__dataclass_fields__})
 
     @staticmethod

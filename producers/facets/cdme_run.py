@@ -1,4 +1,4 @@
-"""CDME: how a run was executed, what it cost, and what became of its records."""
+"""CDME facets of a run: execution, telemetry, manifest and accounting ledger."""
 
 from typing import ClassVar
 
@@ -8,7 +8,7 @@ from openlineage.client.generated.base import RunFacet
 
 @attr.define
 class CdmeExecutionRunFacet(RunFacet):
-    """Under which conditions a run was executed; `epoch` is the slice of data it was for."""
+    """The conditions of a run's execution. `epoch` is the slice of data that it processed."""
 
     KEY: ClassVar[str] = "cdme_execution"
 
@@ -24,7 +24,7 @@ class CdmeExecutionRunFacet(RunFacet):
 
 @attr.define
 class MorphismTelemetry:
-    """What one step cost, with quality figures by their names."""
+    """Measurements of one step, with quality metrics by name."""
 
     name: str
     inputRows: int
@@ -36,7 +36,7 @@ class MorphismTelemetry:
 
 @attr.define
 class CdmeTelemetryRunFacet(RunFacet):
-    """What a run and each of its steps cost."""
+    """Measurements of a run and its steps."""
 
     KEY: ClassVar[str] = "cdme_telemetry"
 
@@ -54,7 +54,7 @@ class CdmeTelemetryRunFacet(RunFacet):
 
 @attr.define
 class CdmeRunManifestRunFacet(RunFacet):
-    """All that decides a run's result, as hashes; checksums are by the dataset's name."""
+    """Hashes of everything that determines a run's result. Checksums are by dataset name."""
 
     KEY: ClassVar[str] = "cdme_runManifest"
 
@@ -71,7 +71,7 @@ class CdmeRunManifestRunFacet(RunFacet):
 
 @attr.define
 class AccountingLedgerRunFacet(RunFacet):
-    """What became of every input record: processed, filtered or errored."""
+    """The accounting ledger: every input record is processed, filtered or errored."""
 
     KEY: ClassVar[str] = "cdme_accountingLedger"
 

@@ -1,4 +1,4 @@
-"""How good a dataset is, which version of its lineage made it, and the metric values in it."""
+"""Facets of datasets: quality metrics, lineage version and metric values."""
 
 from typing import ClassVar
 
@@ -8,7 +8,7 @@ from openlineage.client.generated.base import DatasetFacet, OutputDatasetFacet
 
 @attr.define
 class QualityMetricsDatasetFacet(DatasetFacet):
-    """How good a dataset is: shares from 0 (bad) to 1 (good), at least one of them."""
+    """Quality metrics of a dataset from 0 (bad) to 1 (good). At least one is set."""
 
     KEY: ClassVar[str] = "lineproof_qualityMetrics"
 
@@ -25,7 +25,7 @@ class QualityMetricsDatasetFacet(DatasetFacet):
 
 @attr.define
 class LineageVersionDatasetFacet(DatasetFacet):
-    """The version of the way a dataset is made."""
+    """The version of the logic that produces a dataset."""
 
     KEY: ClassVar[str] = "lineproof_lineageVersion"
 
@@ -39,7 +39,7 @@ class LineageVersionDatasetFacet(DatasetFacet):
 
 @attr.define
 class MetricValueOutputDatasetFacet(OutputDatasetFacet):
-    """The value of a metric that a run wrote; `dimensions` is what it is broken down by."""
+    """A metric value that a run wrote. `dimensions` is its breakdown."""
 
     KEY: ClassVar[str] = "lineproof_metricValue"
 

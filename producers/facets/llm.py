@@ -1,4 +1,4 @@
-"""Language models: which one was read from, what it cost, and what its answers rest on."""
+"""Facets for language models: model, tokens, cost and citations."""
 
 from typing import ClassVar
 
@@ -8,7 +8,7 @@ from openlineage.client.generated.base import DatasetFacet, RunFacet
 
 @attr.define
 class LlmModelDatasetFacet(DatasetFacet):
-    """A language model that a run read from; the model is an input dataset."""
+    """A language model that a run used. The model is an input dataset."""
 
     KEY: ClassVar[str] = "lineproof_llmModel"
 
@@ -24,7 +24,7 @@ class LlmModelDatasetFacet(DatasetFacet):
 
 @attr.define
 class LlmTokensRunFacet(RunFacet):
-    """The tokens a run used; the total is computed."""
+    """The tokens that a run used. The total is computed."""
 
     KEY: ClassVar[str] = "lineproof_llmTokens"
 
@@ -43,7 +43,7 @@ class LlmTokensRunFacet(RunFacet):
 
 @attr.define
 class LlmCostRunFacet(RunFacet):
-    """What a run paid for language models; without `model`, for all of them."""
+    """The cost of language models in a run. Without `model`, the cost of all models."""
 
     KEY: ClassVar[str] = "lineproof_llmCost"
 
@@ -58,7 +58,7 @@ class LlmCostRunFacet(RunFacet):
 
 @attr.define
 class Citation:
-    """A source of an answer, with the model's confidence in it from 0 to 1."""
+    """A source of an answer, with the model's confidence from 0 to 1."""
 
     source: str
     snippetId: str | None = None
@@ -67,7 +67,7 @@ class Citation:
 
 @attr.define
 class LlmCitationsRunFacet(RunFacet):
-    """What the answers of a language model rest on."""
+    """The sources of a language model's answers."""
 
     KEY: ClassVar[str] = "lineproof_llmCitations"
 

@@ -1,4 +1,4 @@
-"""What a job is, promises and costs, and how far its run is. Its owner is OpenLineage's own `ownership` facet."""
+"""Facets of jobs: type, SLA and cost, and the progress of a run. Use OpenLineage's `ownership` for the owner."""
 
 from enum import Enum
 from typing import ClassVar
@@ -11,7 +11,7 @@ INTEGRATION = "LINEPROOF"
 
 
 class ProcessingType(str, Enum):
-    """Whether runs of a job end by themselves: only those of a BATCH job do."""
+    """How a job runs. Only runs of a BATCH job end without being stopped."""
 
     BATCH = "BATCH"
     STREAMING = "STREAMING"
@@ -19,13 +19,13 @@ class ProcessingType(str, Enum):
 
 
 def job_type(processing: ProcessingType = ProcessingType.BATCH, kind: str = "PIPELINE") -> job_type_job.JobTypeJobFacet:
-    """OpenLineage's `jobType` facet for a job that lineproof emits for."""
+    """The OpenLineage `jobType` facet of a job that emits with lineproof."""
     return job_type_job.JobTypeJobFacet(processingType=processing.value, integration=INTEGRATION, jobType=kind)
 
 
 @attr.define
 class SlaJobFacet(JobFacet):
-    """What a job promises: how old its result may be, how long a run may take, which share of its runs succeeds."""
+    """The SLA of a job: maximum age of its result, maximum duration of a run, share of runs that succeed."""
 
     KEY: ClassVar[str] = "lineproof_sla"
 
@@ -41,7 +41,7 @@ class SlaJobFacet(JobFacet):
 
 @attr.define
 class CostJobFacet(JobFacet):
-    """What a job costs, in a currency of ISO 4217; `basis` says for what: a run, a month."""
+    """The cost of a job, in an ISO 4217 currency. `basis` is what the cost is for: a run, a month."""
 
     KEY: ClassVar[str] = "lineproof_cost"
 
@@ -56,7 +56,7 @@ class CostJobFacet(JobFacet):
 
 @attr.define
 class ProgressRunFacet(RunFacet):
-    """How far a run is, as far as it is known."""
+    """The progress of a run, as far as it is known."""
 
     KEY: ClassVar[str] = "lineproof_progress"
 

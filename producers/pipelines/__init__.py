@@ -1,1 +1,1 @@
-"""The twelve critical pipelines of an impact platform: small real jobs that emit their lineage, for others to copy."""
+"""Twelve reference pipelines of an impact platform: small working jobs that emit lineage, as examples to copy."""

@@ -1,4 +1,4 @@
-"""The service analytics: metrics per company and quarter, each traceable to the rows it was made of."""
+"""The analytics service: metrics per company and quarter, each traceable to its source rows."""
 
 from statistics import mean
 from typing import Any
@@ -47,7 +47,7 @@ AGGREGATION_STEPS = (MorphismStep("sum_up", "aggregate", "N:1"), MorphismStep("j
 
 
 def sroi_calculation(platform: Platform) -> None:
-    """Social return on investment: what each euro that goes into the buddy system gives back."""
+    """Social return on investment: the social value of each euro invested in the buddy system."""
     inputs = [BUDDY_SYSTEM_EVENTS.as_input(), SROI_VALUATION_WEIGHTS.as_input()]
     with platform.run("sroi-calculation", inputs, SROI_STEPS) as run:
         weights = platform.read(SROI_VALUATION_WEIGHTS)
@@ -71,22 +71,22 @@ def sroi_calculation(platform: Platform) -> None:
 
 
 def _valued(events: Rows, weights: Rows, run: Run) -> list[Row]:
-    """The events that have a value."""
+    """The events that have a valuation weight, with their value."""
     by_type = {row["event_type"]: row for row in weights}
-    worth = []
+    valued_events = []
     with run.morphism("value") as step:
         for event in run.ledger.count(step.over(events)):
             if weight := by_type.get(event["event_type"]):
-                worth.append(valued(event, weight))
+                valued_events.append(valued(event, weight))
             else:
                 run.ledger.filter()
             run.progress(100 * step.input_rows / len(events), step.input_rows)
-        step.output_rows = len(worth)
-    return worth
+        step.output_rows = len(valued_events)
+    return valued_events
 
 
 def _sroi_facets(rows: Rows) -> dict[str, Any]:
-    way_back = CdmeAdjointDatasetFacet(
+    adjoint = CdmeAdjointDatasetFacet(
         table=METRIC_LINEAGE.name.name,
         location=DATABASE,
         classification="aggregate",
@@ -94,11 +94,11 @@ def _sroi_facets(rows: Rows) -> dict[str, Any]:
         roundTripBounds=RoundTripBounds(lower=-0.005, upper=0.005),  # EUR, by rounding
     )
     value = total(rows, "social_value") / (total(rows, "investment") or 1)
-    return {"facets": {way_back.KEY: way_back}, "output_facets": _metric("sroi", value, "EUR per EUR")}
+    return {"facets": {adjoint.KEY: adjoint}, "output_facets": _metric("sroi", value, "EUR per EUR")}
 
 
 def vis_calculation(platform: Platform) -> None:
-    """Volunteer impact score: half the time given, half what came of it."""
+    """Volunteer impact score: half hours, half outcome scores."""
     with platform.run("vis-calculation", [BUDDY_EVENTS.as_input(), OUTCOME_SCORES.as_input()], VIS_STEPS) as run:
         events, scores = platform.read(BUDDY_EVENTS), platform.read(OUTCOME_SCORES)
         with run.morphism("group_and_score") as step:
@@ -114,7 +114,7 @@ def vis_calculation(platform: Platform) -> None:
 
 
 def aggregation(platform: Platform) -> None:
-    """All metrics of each company's quarter, side by side."""
+    """All metrics of each company and quarter in one table."""
     sources = (BUDDY_EVENTS, OUTCOME_SCORES, SROI_CALCULATIONS, VIS_SCORES)
     sql = sql_job.SQLJobFacet(query=METRICS_SQL, dialect="sqlite")
     inputs = [source.as_input() for source in sources]
@@ -130,14 +130,14 @@ def aggregation(platform: Platform) -> None:
         run.lineage.path("volunteer_hours", "sum_up")
         run.lineage.path("sroi_ratio", "join")
         is_safe = abs(total(rows, "volunteer_hours") - total(counted, "hours")) < 0.01
-        for facet in (_types_that_met(), _grain_safety(is_safe)):
+        for facet in (_type_unification(), _grain_safety(is_safe)):
             run.add_facet(facet.KEY, facet)
         platform.proof.certify(
             {"no_hours_are_lost": is_safe, "one_row_per_quarter": len(rows) == len(by_quarter(counted))}
         )
 
 
-def _types_that_met() -> CdmeTypeUnificationRunFacet:
+def _type_unification() -> CdmeTypeUnificationRunFacet:
     pairs = [("company_id", SROI_CALCULATIONS), ("period", SROI_CALCULATIONS), ("vis", VIS_SCORES)]
     return CdmeTypeUnificationRunFacet(
         attributes=[

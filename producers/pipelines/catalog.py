@@ -1,4 +1,4 @@
-"""The list of critical pipelines, as data: `conf/pipelines.yaml`."""
+"""The catalog of critical pipelines: `conf/pipelines.yaml`."""
 
 from dataclasses import dataclass, fields
 from functools import cache
@@ -11,14 +11,14 @@ from lineproof.schemas.errors import LineproofError
 
 
 class UnusableCatalog(LineproofError):
-    """The list of critical pipelines cannot be read."""
+    """The catalog of critical pipelines is not valid."""
 
     exit_code = 2
 
 
 @dataclass(frozen=True)
 class CriticalPipeline:
-    """What a pipeline's owner promises about it."""
+    """A catalog entry: owner, freshness and documentation of a pipeline."""
 
     name: str
     service: str
@@ -29,53 +29,53 @@ class CriticalPipeline:
 
 @cache
 def catalog() -> tuple[CriticalPipeline, ...]:
-    """The critical pipelines, in the order of the list."""
+    """The critical pipelines, in the order of the file."""
     return parse_catalog(files("lineproof.conf").joinpath("pipelines.yaml").read_text())
 
 
-def promised(name: str) -> CriticalPipeline:
-    """The entry of a pipeline."""
+def catalog_entry(name: str) -> CriticalPipeline:
+    """The catalog entry of a pipeline."""
     return next(pipeline for pipeline in catalog() if pipeline.name == name)
 
 
 def parse_catalog(text: str) -> tuple[CriticalPipeline, ...]:
-    """The same from a text, with an error that says which entry is wrong, and how."""
+    """Parse a catalog. Raises UnusableCatalog with the invalid entry."""
     try:
         document = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise _refusal(f"it is not YAML: {error}") from error
+        raise _invalid(f"it is not YAML: {error}") from error
     entries = document.get("pipelines") if isinstance(document, dict) else None
     if not isinstance(entries, list) or not entries:
-        raise _refusal("it has no list `pipelines`")
-    listed: dict[str, CriticalPipeline] = {}
+        raise _invalid("it has no list `pipelines`")
+    entries_by_name: dict[str, CriticalPipeline] = {}
     for number, entry in enumerate(entries, start=1):
         pipeline = _pipeline(number, entry)
-        if pipeline.name in listed:
-            raise _refusal(f"{pipeline.name} is listed twice")
-        listed[pipeline.name] = pipeline
-    return tuple(listed.values())
+        if pipeline.name in entries_by_name:
+            raise _invalid(f"{pipeline.name} is listed twice")
+        entries_by_name[pipeline.name] = pipeline
+    return tuple(entries_by_name.values())
 
 
 def _pipeline(number: int, entry: Any) -> CriticalPipeline:
     if not isinstance(entry, dict):
-        raise _refusal(f"entry {number} is no mapping")
+        raise _invalid(f"entry {number} is not a mapping")
     kinds = get_type_hints(CriticalPipeline)
     where = f"entry {number} ({entry.get('name', 'without a name')})"
     if unknown := [str(name) for name in entry if name not in kinds]:
-        raise _refusal(f"{where} has the unknown member {unknown[0]}")
+        raise _invalid(f"{where} has the unknown field {unknown[0]}")
     for field in fields(CriticalPipeline):
         value = entry.get(field.name)
         if type(value) is not kinds[field.name] or not value or (isinstance(value, int) and value < 0):
             wanted = "a whole number above 0" if kinds[field.name] is int else "a text"
-            raise _refusal(f"{where} has no {field.name}, or one that is not {wanted}")
+            raise _invalid(f"{where} has no {field.name}, or it is not {wanted}")
     if not entry["documentation"].startswith("https://"):
-        raise _refusal(f"{where} has a documentation that does not begin with https://")
+        raise _invalid(f"{where} has a documentation link that does not begin with https://")
     return CriticalPipeline(**entry)
 
 
-def _refusal(what: str) -> UnusableCatalog:
-    members = ", ".join(field.name for field in fields(CriticalPipeline))
+def _invalid(problem: str) -> UnusableCatalog:
+    field_names = ", ".join(field.name for field in fields(CriticalPipeline))
     return UnusableCatalog(
-        f"The list of critical pipelines cannot be used: {what}.",
-        f"Correct conf/pipelines.yaml; an entry has {members}.",
+        f"The catalog of critical pipelines is not valid: {problem}.",
+        f"Correct conf/pipelines.yaml. The fields of an entry are {field_names}.",
     )

@@ -1,4 +1,4 @@
-"""From which columns each column of an output is made."""
+"""Column lineage of the outputs: the source columns of each column."""
 
 from lineproof.producers.datasets import ColumnLineage
 from lineproof.producers.pipelines.data import PSEUDONYM, Dataset
@@ -18,13 +18,13 @@ from lineproof.producers.pipelines.tables import (
 _HOURS, _WEIGHTS = BUDDY_SYSTEM_EVENTS.column("hours", "sum of hours times weight"), SROI_VALUATION_WEIGHTS
 
 SCORES: ColumnLineage = {
-    **BUDDY_FEEDBACK.kept("feedback_id", "company_id", "sentiment"),
+    **BUDDY_FEEDBACK.unchanged("feedback_id", "company_id", "sentiment"),
     "period": [BUDDY_FEEDBACK.column("submitted_on", "quarter")],
     "dimension": [BUDDY_FEEDBACK.column("feedback_text", "by the model"), SCORER.dataset.column("completion")],
     "score": [BUDDY_FEEDBACK.column("feedback_text", "by the model"), SCORER.dataset.column("completion")],
 }
 EVIDENCE: ColumnLineage = {
-    **BUDDY_FEEDBACK.kept("feedback_id", "company_id"),
+    **BUDDY_FEEDBACK.unchanged("feedback_id", "company_id"),
     "snippet_id": [BUDDY_FEEDBACK.column("feedback_id", "with a prefix")],
     "period": [BUDDY_FEEDBACK.column("submitted_on", "quarter")],
     "dimension": [BUDDY_FEEDBACK.column("feedback_text", "by the model"), EXTRACTOR.dataset.column("completion")],
@@ -38,31 +38,31 @@ EVIDENCE: ColumnLineage = {
     ],
 }
 SROI: ColumnLineage = {
-    **BUDDY_SYSTEM_EVENTS.kept("company_id"),
+    **BUDDY_SYSTEM_EVENTS.unchanged("company_id"),
     "period": [BUDDY_SYSTEM_EVENTS.column("event_date", "quarter")],
     "social_value": [_HOURS, _WEIGHTS.column("value_per_hour"), _WEIGHTS.column("deadweight")],
     "investment": [_HOURS, _WEIGHTS.column("cost_per_hour")],
     "sroi_ratio": [_HOURS, *map(_WEIGHTS.column, ("value_per_hour", "deadweight", "cost_per_hour"))],
 }
 VIS: ColumnLineage = {
-    **BUDDY_EVENTS.kept("company_id"),
+    **BUDDY_EVENTS.unchanged("company_id"),
     "period": [BUDDY_EVENTS.column("event_date", "quarter")],
     "hours_per_participant": [BUDDY_EVENTS.column("hours", "sum"), BUDDY_EVENTS.column("participant_id", "count")],
     "mean_score": [OUTCOME_SCORES.column("score", "mean")],
     "vis": [BUDDY_EVENTS.column("hours", "sum"), OUTCOME_SCORES.column("score", "mean")],
 }
 METRICS: ColumnLineage = {
-    **BUDDY_EVENTS.kept("company_id"),
+    **BUDDY_EVENTS.unchanged("company_id"),
     "period": [BUDDY_EVENTS.column("event_date", "quarter")],
     "volunteer_hours": [BUDDY_EVENTS.column("hours", "sum")],
-    "participants": [BUDDY_EVENTS.column("participant_id", "count of different ones")],
+    "participants": [BUDDY_EVENTS.column("participant_id", "count distinct")],
     "mean_score": [OUTCOME_SCORES.column("score", "mean")],
-    **SROI_CALCULATIONS.kept("sroi_ratio"),
-    **VIS_SCORES.kept("vis"),
+    **SROI_CALCULATIONS.unchanged("sroi_ratio"),
+    **VIS_SCORES.unchanged("vis"),
 }
 REPORTS: ColumnLineage = {
     "report_id": [METRICS_COMPANY_PERIOD.column("company_id"), METRICS_COMPANY_PERIOD.column("period")],
-    **METRICS_COMPANY_PERIOD.kept("company_id", "period"),
+    **METRICS_COMPANY_PERIOD.unchanged("company_id", "period"),
     "figures": [
         *map(METRICS_COMPANY_PERIOD.column, ("volunteer_hours", "participants", "mean_score", "vis")),
         *map(SROI_CALCULATIONS.column, ("social_value", "investment", "sroi_ratio")),
@@ -76,7 +76,7 @@ REPORT_SOURCES: ColumnLineage = {
 
 
 def feedback(inbox: Dataset) -> ColumnLineage:
-    """Of `buddy_feedback`."""
+    """Column lineage of `buddy_feedback`."""
     return {
         "feedback_id": [inbox.column("id")],
         "company_id": [inbox.column("company")],
@@ -88,9 +88,9 @@ def feedback(inbox: Dataset) -> ColumnLineage:
 
 
 def metric_sources(events: Dataset) -> ColumnLineage:
-    """Of `metric_lineage`."""
+    """Column lineage of `metric_lineage`."""
     return {
-        **events.kept("company_id"),
+        **events.unchanged("company_id"),
         "period": [events.column("event_date", "quarter")],
         "source_rows": [events.column("event_id", "count")],
         "source_checksum": [events.column("event_id", "SHA-256 of all")],
@@ -98,14 +98,14 @@ def metric_sources(events: Dataset) -> ColumnLineage:
 
 
 def pdf_reports(reports: Dataset) -> ColumnLineage:
-    """Of the PDF files."""
-    return {**reports.kept("report_id"), "document": [*map(reports.column, ("figures", "evidence"))]}
+    """Column lineage of the PDF files."""
+    return {**reports.unchanged("report_id"), "document": [*map(reports.column, ("figures", "evidence"))]}
 
 
 def deliveries(pdf_files: Dataset) -> ColumnLineage:
-    """Of `report_deliveries`."""
+    """Column lineage of `report_deliveries`."""
     return {
-        **METRICS_COMPANY_PERIOD.kept("company_id"),
-        **pdf_files.kept("report_id"),
+        **METRICS_COMPANY_PERIOD.unchanged("company_id"),
+        **pdf_files.unchanged("report_id"),
         "checksum": [pdf_files.column("document", "SHA-256")],
     }

@@ -1,4 +1,4 @@
-"""A dataset of the platform as its lineage shows it: said once here, used by every pipeline that reads or writes it."""
+"""A dataset of the platform: defined once, used by every pipeline that reads or writes it."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -18,13 +18,13 @@ Row = Mapping[str, Any]
 Rows = Sequence[Row]
 
 PSEUDONYM = column_lineage_dataset.Transformation(
-    type="DIRECT", subtype="TRANSFORMATION", description="SHA-256, so that nobody can be written to", masking=True
+    type="DIRECT", subtype="TRANSFORMATION", description="SHA-256, to remove the address", masking=True
 )
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """A dataset: where it is, its columns (type and description), and what one row of it stands for."""
+    """A dataset: its name, its columns (type and description), and what one row represents."""
 
     name: DatasetName
     schema: Mapping[str, Any]
@@ -33,10 +33,10 @@ class Dataset:
     owner: str
     source_uri: str | None = None
     version: str = "1"
-    """Of the way it is made; raised when a pipeline begins to make it otherwise."""
+    """Version of the logic that produces it; increased when that logic changes."""
 
     def as_input(self, facets: Mapping[str, Any] | None = None, row_count: int | None = None) -> ol.InputDataset:
-        """The dataset as a run declares it at its start, or once it has read so many rows of it."""
+        """The dataset as an input of a run, with the number of rows if they have been read."""
         own = {**self._facets(), **(facets or {})}
         return input_dataset(self.name, schema=self.schema, source_uri=self.source_uri, row_count=row_count, facets=own)
 
@@ -50,7 +50,7 @@ class Dataset:
         facets: Mapping[str, Any] | None = None,
         output_facets: Mapping[str, Any] | None = None,
     ) -> ol.OutputDataset:
-        """The dataset as a run that wrote these rows declares it, with what their quality was seen to be."""
+        """The dataset as an output of a run that wrote these rows, with their quality metrics."""
         quality = QualityMetricsDatasetFacet(completeness=_completeness(rows), uniqueness=_uniqueness(rows, self.keys))
         version = LineageVersionDatasetFacet(version=self.version)
         return output_dataset(
@@ -65,16 +65,16 @@ class Dataset:
         )
 
     def column(self, field: str, how: str | column_lineage_dataset.Transformation | None = None) -> Column:
-        """A column of it, as the source of another dataset's column."""
+        """A column of this dataset, as the source of another dataset's column."""
         return Column(self.name, field, how)
 
-    def kept(self, *fields: str) -> dict[str, list[Column]]:
-        """Columns that another dataset has under the same names, unchanged."""
+    def unchanged(self, *fields: str) -> dict[str, list[Column]]:
+        """Column lineage of columns that another dataset copies under the same names."""
         return {field: [self.column(field)] for field in fields}
 
     @property
     def directory(self) -> Path:
-        """Where its files are, if it is one of files."""
+        """The directory of a dataset of files."""
         return Path(self.name.name)
 
     def _facets(self) -> dict[str, Any]:
@@ -84,12 +84,12 @@ class Dataset:
 
 
 def canonical(value: Any) -> bytes:
-    """A value as the same bytes every time."""
+    """A value as canonical JSON."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def checksum(value: Any) -> str:
-    """The SHA-256 of a value, rows for one."""
+    """The SHA-256 of a value as canonical JSON."""
     return sha256(canonical(value)).hexdigest()
 
 

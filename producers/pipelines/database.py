@@ -1,4 +1,4 @@
-"""SQLite in the place of the platform's PostgreSQL."""
+"""SQLite as a stand-in for the platform's PostgreSQL."""
 
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -12,13 +12,13 @@ LOCK_TIMEOUT_S = 0.1
 
 
 class Database:
-    """The tables in a file. Names of tables and columns are the code's own, so they may stand in SQL as they are."""
+    """A SQLite file. Table and column names come from code, so they are not escaped in SQL."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
 
     def create(self, tables: Sequence[Dataset]) -> None:
-        """Make the tables that are missing."""
+        """Create missing tables."""
         with self._transaction() as connection:
             for table in tables:
                 columns = ", ".join(f"{name} {kind}" for name, (kind, _) in table.schema.items())
@@ -26,7 +26,7 @@ class Database:
                 connection.execute(f"CREATE TABLE IF NOT EXISTS {table.name.name} ({columns}, PRIMARY KEY ({keys}))")
 
     def read(self, table: Dataset) -> list[dict[str, Any]]:
-        """All rows, in the order of their keys."""
+        """All rows, ordered by key."""
         return self.query(f"SELECT * FROM {table.name.name} ORDER BY {', '.join(table.keys)}")  # noqa: S608
 
     def query(self, sql: str) -> list[dict[str, Any]]:
@@ -35,7 +35,7 @@ class Database:
             return [dict(row) for row in connection.execute(sql)]
 
     def write(self, table: Dataset, rows: Rows) -> None:
-        """Put rows in, in the place of those that have the same keys: what is written twice is there once."""
+        """Upsert rows by key, so that a rerun writes no duplicates."""
         columns = list(table.schema)
         marks = ", ".join("?" for _ in columns)
         statement = f"INSERT OR REPLACE INTO {table.name.name} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608
@@ -45,7 +45,7 @@ class Database:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Meanwhile another session is writing: this one can still read."""
+        """Keep a write transaction of another session open: others can only read."""
         with closing(sqlite3.connect(self.file, isolation_level=None)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             yield

@@ -1,4 +1,4 @@
-"""The service impact-in: what external systems know about volunteers, into the platform's own tables."""
+"""The impact-in service: copies data about volunteers from external systems into the platform's tables."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -23,16 +23,16 @@ from lineproof.schemas.errors import LineproofError
 STEPS = (MorphismStep("fetch", "source", "1:1"), MorphismStep("translate", "map", "1:1"))
 TIMEOUT_S = 5
 
-_OPENER = build_opener(ProxyHandler({}))  # the stand-ins are on this machine
+_OPENER = build_opener(ProxyHandler({}))  # the stubs run on this machine
 
 
 class UnusableAnswer(LineproofError):
-    """An external system answered with an error, or with something that is no page."""
+    """An external system answered with an error, or with an invalid page."""
 
 
 @dataclass(frozen=True)
 class Feed:
-    """From which resource to which table, and how one record becomes one row."""
+    """Copies a resource to a table: which records, and how a record becomes a row."""
 
     source: Dataset
     target: Dataset
@@ -124,12 +124,14 @@ def _get(url: str, key: str) -> dict[str, Any]:
     except HTTPError as error:
         raise UnusableAnswer(f"GET {url} answered {error.code}: {error.read().decode()}", "Try again later.") from error
     except ValueError as error:
-        raise UnusableAnswer(f"GET {url} answered no JSON; it ends with {body[-80:]!r}.", "Try again later.") from error
+        raise UnusableAnswer(
+            f"GET {url} returned invalid JSON that ends with {body[-80:]!r}.", "Try again later."
+        ) from error
     return page
 
 
 def _translate(feed: Feed, records: list[ApiRecord], run: Run) -> list[dict[str, Any]]:
-    """The rows of all records that are wanted; one that cannot be read is counted, and the others go on."""
+    """The rows of all wanted records. An invalid record is counted as errored."""
     rows = []
     with run.morphism("translate") as step:
         for record in run.ledger.count(step.over(records)):
@@ -181,10 +183,10 @@ def _workday_row(record: ApiRecord) -> dict[str, Any]:
 
 
 def pseudonym(email: str) -> str:
-    """The same for the same person, without an address."""
+    """A stable id of a person that does not reveal the address."""
     return f"p-{sha256(email.lower().encode()).hexdigest()[:16]}"
 
 
 def _day(text: str) -> str:
-    """The date, if it is one."""
+    """Check a date. Raises ValueError."""
     return date.fromisoformat(text).isoformat()

@@ -1,4 +1,4 @@
-"""Language models: which are read from, and recorded answers in the place of a provider's API."""
+"""Language models, with recorded answers instead of a provider's API."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from lineproof.schemas.errors import LineproofError
 PROVIDER = "example-ai"
 
 Answers = dict[str, Mapping[str, Any]]
-"""From a prompt to what the model answers."""
+"""Maps a prompt to the model's answer."""
 
 
 class NoAnswer(LineproofError):
@@ -24,7 +24,7 @@ class NoAnswer(LineproofError):
 
 @dataclass(frozen=True)
 class Model:
-    """A model, as a dataset that runs read from."""
+    """A language model, which runs use as an input dataset."""
 
     name: str
     task: str
@@ -39,14 +39,14 @@ class Model:
         return Dataset(dataset_names.llm_model(PROVIDER, self.name), schema, "an answer", ("prompt",), PROVIDER)
 
     def as_input(self) -> ol.InputDataset:
-        """The model as an input, with how it was asked."""
+        """The model as an input, with its parameters."""
         facet = LlmModelDatasetFacet(
             model=self.name, provider=PROVIDER, temperature=self.temperature, maxTokens=self.max_tokens
         )
         return self.dataset.as_input({facet.KEY: facet})
 
     def recorded(self) -> Answers:
-        """What this model answered when it was recorded."""
+        """The recorded answers of this model."""
         return {answered["prompt"]: answered[self.task] for answered in recorded_answers()}
 
 
@@ -56,7 +56,7 @@ EXTRACTOR = Model("evidence-extractor-1", "evidence", temperature=0.2, max_token
 
 @dataclass
 class Conversation:
-    """The questions of one run to one model, and what they cost."""
+    """The prompts of one run to one model, and their cost."""
 
     model: Model
     answers: Answers
@@ -73,7 +73,7 @@ class Conversation:
         return answer
 
     def facets(self) -> dict[str, Any]:
-        """Tokens and cost, for the run."""
+        """Tokens and cost as run facets."""
         tokens = LlmTokensRunFacet(promptTokens=self.prompt_tokens, completionTokens=self.completion_tokens)
         amount = round(tokens.totalTokens / 1000 * self.model.euros_per_1000_tokens, 6)
         cost = LlmCostRunFacet(amount=amount, currency="EUR", model=self.model.name)

@@ -1,4 +1,4 @@
-"""The arithmetic of the metrics, on plain rows and in SQL."""
+"""Computes the metrics, on plain rows and in SQL."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -9,7 +9,7 @@ from lineproof.producers.pipelines.data import Dataset, Row, Rows, checksum
 from lineproof.producers.pipelines.sample import quarter
 
 HOURS_WANTED = 8
-"""Hours in a quarter that give a volunteer the full score."""
+"""Hours per quarter for the full score of a volunteer."""
 
 Quarter = tuple[str, str]
 """A company and a period."""
@@ -30,7 +30,7 @@ LEFT JOIN outcomes USING (company_id, period)
 LEFT JOIN sroi_calculations USING (company_id, period)
 LEFT JOIN vis_scores USING (company_id, period)
 ORDER BY 1, 2"""
-"""All metrics of each company's quarter."""
+"""All metrics of each company and quarter."""
 
 
 def valued(event: Row, weight: Row) -> Row:
@@ -40,15 +40,15 @@ def valued(event: Row, weight: Row) -> Row:
 
 
 def sroi_rows(valued_events: Iterable[Row]) -> list[dict[str, Any]]:
-    """Social return on investment of each company's quarter."""
-    return [_sroi_row(which, events) for which, events in by_quarter(valued_events).items()]
+    """Social return on investment of each company and quarter."""
+    return [_sroi_row(key, events) for key, events in by_quarter(valued_events).items()]
 
 
-def _sroi_row(which: Quarter, events: Rows) -> dict[str, Any]:
+def _sroi_row(quarter_key: Quarter, events: Rows) -> dict[str, Any]:
     value, investment = total(events, "social_value"), total(events, "cost")
     return {
-        "company_id": which[0],
-        "period": which[1],
+        "company_id": quarter_key[0],
+        "period": quarter_key[1],
         "social_value": round(value, 2),
         "investment": round(investment, 2),
         "sroi_ratio": round(value / investment, 4),
@@ -56,18 +56,18 @@ def _sroi_row(which: Quarter, events: Rows) -> dict[str, Any]:
 
 
 def vis_rows(events: Iterable[Row], scores: Rows) -> list[dict[str, Any]]:
-    """Volunteer impact score of each company's quarter: half the time given, half what came of it."""
+    """Volunteer impact score of each company and quarter: half hours, half outcome scores."""
     outcomes: Mapping[Quarter, list[float]] = defaultdict(list)
     for row in scores:
         outcomes[row["company_id"], row["period"]].append(row["score"])
-    return [_vis_row(which, rows, mean(outcomes[which] or [0.0])) for which, rows in by_quarter(events).items()]
+    return [_vis_row(key, rows, mean(outcomes[key] or [0.0])) for key, rows in by_quarter(events).items()]
 
 
-def _vis_row(which: Quarter, events: Rows, mean_score: float) -> dict[str, Any]:
+def _vis_row(quarter_key: Quarter, events: Rows, mean_score: float) -> dict[str, Any]:
     hours = total(events, "hours") / len({event["participant_id"] for event in events})
     return {
-        "company_id": which[0],
-        "period": which[1],
+        "company_id": quarter_key[0],
+        "period": quarter_key[1],
         "hours_per_participant": round(hours, 4),
         "mean_score": round(mean_score, 4),
         "vis": round(50 * min(1.0, hours / HOURS_WANTED) + 50 * mean_score),
@@ -75,7 +75,7 @@ def _vis_row(which: Quarter, events: Rows, mean_score: float) -> dict[str, Any]:
 
 
 def metric_lineage(metric: str, source: Dataset, used: Iterable[Row]) -> list[dict[str, Any]]:
-    """Of which rows of a table each value of a metric was made."""
+    """The source rows of each metric value: their number and checksum."""
     return [
         {
             "metric": metric,
@@ -90,7 +90,7 @@ def metric_lineage(metric: str, source: Dataset, used: Iterable[Row]) -> list[di
 
 
 def by_quarter(events: Iterable[Row]) -> dict[Quarter, list[Row]]:
-    """The events of each company's quarter."""
+    """Events grouped by company and quarter."""
     groups: dict[Quarter, list[Row]] = defaultdict(list)
     for event in events:
         groups[event["company_id"], quarter(event["event_date"])].append(event)

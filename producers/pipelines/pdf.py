@@ -1,4 +1,4 @@
-"""A page of text as PDF, for there is no need of a library."""
+"""Writes a page of text as PDF, without a library."""
 
 _HEAD = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n"
 _PAGE = (
@@ -8,7 +8,7 @@ _FONT = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsi
 
 
 def pdf(lines: list[str]) -> bytes:
-    """One A4 page with these lines; the first one is the title."""
+    """One A4 page with these lines; the first is the title."""
     content = _content(lines)
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",

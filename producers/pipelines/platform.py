@@ -1,4 +1,4 @@
-"""The small world the pipelines live in, in one directory: database, external systems, files and models."""
+"""The environment of the pipelines, in one directory: database, external systems, files and models."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from lineproof.producers.facets import CdmeMorphismJobFacet, MorphismStep, SlaJo
 from lineproof.producers.lineage_mode import LineageMode
 from lineproof.producers.pipelines import llm, resources, tables
 from lineproof.producers.pipelines.apis import StubApis
-from lineproof.producers.pipelines.catalog import CriticalPipeline, promised
+from lineproof.producers.pipelines.catalog import CriticalPipeline, catalog_entry
 from lineproof.producers.pipelines.data import Dataset, Rows
 from lineproof.producers.pipelines.database import Database
 from lineproof.producers.pipelines.proof import Proof
@@ -23,9 +23,9 @@ from lineproof.producers.run import Run, current_run
 
 
 class Platform:
-    """All that a pipeline reads, writes and emits with. Open it in a `with` block: it runs a server.
+    """Everything a pipeline reads, writes and emits with. Use it in a `with` block: it runs a server.
 
-    Its storage notes what the current run reads and writes, so that no pipeline has to.
+    `read` and `write` add inputs and outputs to the current run, so that no pipeline has to.
     """
 
     def __init__(self, directory: Path, emitter: Emitter) -> None:
@@ -68,14 +68,14 @@ class Platform:
         job_facets: Mapping[str, Any] | None = None,
         lineage_mode: LineageMode | None = None,
     ) -> Run:
-        """A run of a pipeline, with what the catalog and the steps say about its job."""
-        listed = promised(name)
+        """Create a run of a pipeline, with the job facets from its catalog entry and its steps."""
+        entry = catalog_entry(name)
         run = self.emitter.run(
             name,
             inputs=inputs,
             facets=facets,
-            documentation=listed.documentation,
-            job_facets={**_about(listed, steps), **(job_facets or {})},
+            documentation=entry.documentation,
+            job_facets={**_job_facets(entry, steps), **(job_facets or {})},
             lineage_mode=lineage_mode,
         )
         run.lineage.execution(EPOCH)
@@ -83,32 +83,32 @@ class Platform:
         return run
 
     def read(self, table: Dataset) -> list[dict[str, Any]]:
-        """All rows of a table."""
+        """Read all rows of a table."""
         rows = self.database.read(table)
         self.proof.read(table, rows)
         return rows
 
-    def write(self, table: Dataset, rows: Rows, **described: Any) -> None:
-        """Put rows into a table; what describes them are options of `Dataset.as_output`."""
+    def write(self, table: Dataset, rows: Rows, **options: Any) -> None:
+        """Write rows to a table. Takes the options of `Dataset.as_output`."""
         self.database.write(table, rows)
-        self.proof.wrote(table, rows, **described)
+        self.proof.wrote(table, rows, **options)
 
     @property
     def proof(self) -> Proof:
-        """What the current run has read and written so far."""
+        """The proof of the current run: what it has read and written so far."""
         run = current_run()
         assert run is not None  # noqa: S101  pipelines read and write inside their runs
         return self.runs[run]
 
     def address(self, resource: Dataset) -> str:
-        """Where an external system answers."""
+        """The URL of a resource of an external system."""
         return f"{self.apis.url}/{_path(resource)}"
 
 
-def _about(listed: CriticalPipeline, steps: Sequence[MorphismStep]) -> dict[str, Any]:
+def _job_facets(entry: CriticalPipeline, steps: Sequence[MorphismStep]) -> dict[str, Any]:
     path = CdmeMorphismJobFacet(path=list(steps), lossless=False, checkpoints=[steps[-1].name])
-    sla = SlaJobFacet(freshnessMinutes=listed.freshness_minutes, tier="critical")
-    owner = ownership_job.Owner(name=listed.owner, type="OWNER")
+    sla = SlaJobFacet(freshnessMinutes=entry.freshness_minutes, tier="critical")
+    owner = ownership_job.Owner(name=entry.owner, type="OWNER")
     ownership = ownership_job.OwnershipJobFacet(owners=[owner])
     return {"jobType": job_type(), "ownership": ownership, sla.KEY: sla, path.KEY: path}
 

@@ -1,4 +1,4 @@
-"""What a run can show for itself: the states it went from and to, as hashes, and what was checked."""
+"""The proof of a run: hashes of the data it read and wrote, and the invariants that were checked."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -6,9 +6,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from lineproof.producers.document import document_of
+from lineproof.producers.document import to_document
 from lineproof.producers.facets import CdmeMorphismJobFacet, CdmeRunManifestRunFacet
-from lineproof.producers.pipelines.catalog import promised
+from lineproof.producers.pipelines.catalog import catalog_entry
 from lineproof.producers.pipelines.data import Dataset, Rows, checksum
 from lineproof.producers.run import Run
 
@@ -16,7 +16,7 @@ CONTRACT_VERSION = "1.0"
 
 
 class Proof:
-    """Collected while a run reads and writes; sealed by `certify`."""
+    """Collects what a run reads and writes; `certify` seals it."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -24,21 +24,21 @@ class Proof:
         self._outputs: dict[str, str] = {}
 
     def read(self, dataset: Dataset, rows: Sequence[Any]) -> None:
-        """The run has read these rows."""
+        """Record rows that the run has read."""
         self._inputs[dataset.name.name] = checksum(rows)
         self._run.add_input(dataset.as_input(row_count=len(rows)))
 
-    def wrote(self, dataset: Dataset, rows: Rows, **described: Any) -> None:
-        """The run has written these rows: they are an output, described by options of `Dataset.as_output`."""
+    def wrote(self, dataset: Dataset, rows: Rows, **options: Any) -> None:
+        """Record rows that the run has written. Takes the options of `Dataset.as_output`."""
         self._outputs[dataset.name.name] = checksum(rows)
-        self._run.add_output(dataset.as_output(rows, **described))
+        self._run.add_output(dataset.as_output(rows, **options))
 
     def certify(self, invariants: Mapping[str, bool], materiality_thresholds: Mapping[str, str] | None = None) -> None:
-        """Vouch for what the run has read and written."""
+        """Certify what the run has read and written."""
         manifest = CdmeRunManifestRunFacet(
-            configHash=checksum(vars(promised(self._run.job.name))),
+            configHash=checksum(vars(catalog_entry(self._run.job.name))),
             codeHash=_code_hash(),
-            designHash=checksum(document_of(self._run.job.facets[CdmeMorphismJobFacet.KEY].path)),
+            designHash=checksum(to_document(self._run.job.facets[CdmeMorphismJobFacet.KEY].path)),
             inputChecksums=self._inputs,
             outputChecksums=self._outputs,
         )
@@ -54,6 +54,6 @@ class Proof:
 
 @cache
 def _code_hash() -> str:
-    """Of all pipelines: which of the modules decide a run's result is not worth telling apart."""
+    """The hash of all pipeline modules. It does not tell which of them a run depends on."""
     sources = sorted(Path(__file__).parent.glob("*.py"))
     return sha256(b"".join(file.read_bytes() for file in sources)).hexdigest()

@@ -1,4 +1,4 @@
-"""The service q2q-ai: from what participants write to scores and evidence, with language models."""
+"""The q2q-ai service: turns feedback into scores and evidence, with language models."""
 
 import json
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ EXTRACTION_STEPS = (MorphismStep("ask_extractor", "llm", "1:1"), MorphismStep("w
 
 
 def feedback_ingestion(platform: Platform) -> None:
-    """Answers to surveys, from the files that the survey tool leaves; addresses are masked on the way in."""
+    """Ingest survey answers from the export files of the survey tool. Addresses are masked."""
     inbox = platform.inbox
     with platform.run("feedback-ingestion", [inbox.as_input()], INGESTION_STEPS) as run:
         lines = [line for file in sorted(inbox.directory.iterdir()) for line in file.read_text("utf-8").splitlines()]
@@ -41,7 +41,7 @@ def feedback_ingestion(platform: Platform) -> None:
 
 
 def _ingested(lines: list[str], run: Run) -> list[dict[str, Any]]:
-    """One row for each line; one that cannot be read is counted, and the others go on."""
+    """One row per line. An invalid line is counted as errored."""
     rows = []
     with run.morphism("mask") as step:
         for line in run.ledger.count(step.over(lines)):
@@ -83,7 +83,7 @@ def q2q_transformation(platform: Platform) -> None:
 
 
 def _asked(feedback: Rows, conversation: Conversation, step: Morphism, run: Run) -> Iterator[tuple[Row, Row]]:
-    """Every text that says something, with what the model says about it."""
+    """Every feedback that is not empty, with the model's answer."""
     with step:
         for row in run.ledger.count(step.over(feedback)):
             if row["feedback_text"]:
@@ -106,7 +106,7 @@ def _score_row(feedback: Row, answer: Row) -> dict[str, Any]:
 
 
 def q2q_evidence_extraction(platform: Platform) -> None:
-    """A quotation from each answer, to show in reports, with how far it can be relied on."""
+    """A quotation from each answer for reports, with a confidence score."""
     conversation = Conversation(EXTRACTOR, platform.answers[EXTRACTOR])
     with platform.run(
         "q2q-evidence-extraction",

@@ -1,4 +1,4 @@
-"""The service reporting: reports of each company's quarter, as documents and as PDF."""
+"""The reporting service: reports for each company and quarter, as JSON and PDF."""
 
 import json
 from hashlib import sha256
@@ -28,7 +28,7 @@ DUE = "2026-07-01T06:00:00Z"
 
 
 def report_generation(platform: Platform) -> None:
-    """A document for each company's quarter, with its figures and the best evidence."""
+    """A report for each company and quarter, with its figures and the best evidence."""
     sources = (METRICS_COMPANY_PERIOD, SROI_CALCULATIONS, EVIDENCE_SNIPPETS)
     with platform.run("report-generation", [source.as_input() for source in sources], REPORT_STEPS) as run:
         metrics, sroi, evidence = (platform.read(source) for source in sources)
@@ -67,7 +67,7 @@ def _save(platform: Platform, report: Row) -> int:
 
 
 def _report_lineage(reports: Rows) -> list[dict[str, Any]]:
-    """Which rows each report quotes."""
+    """The rows that each report quotes."""
     rows = []
     for report in reports:
         which = f"{report['company_id']}/{report['period']}"
@@ -80,7 +80,7 @@ def _report_lineage(reports: Rows) -> list[dict[str, Any]]:
 
 
 def pdf_export(platform: Platform) -> None:
-    """Every report as a page that people can print."""
+    """Export every report as a printable page."""
     with platform.run("pdf-export", [platform.reports.as_input()], PDF_STEPS) as run:
         pages, files = {}, sorted(platform.reports.directory.glob("*.json"))
         platform.proof.read(platform.reports, [file.read_text("utf-8") for file in files])
@@ -108,7 +108,7 @@ def _lines(report: Row) -> list[str]:
 
 
 def scheduled_reports(platform: Platform) -> None:
-    """The reports of the half year, made and exported when they are due: two runs inside this one."""
+    """Generate and export the reports of the half year when they are due: two runs inside this run."""
     due = nominal_time_run.NominalTimeRunFacet(nominalStartTime=DUE)
     inputs = [METRICS_COMPANY_PERIOD.as_input(), platform.pdf_reports.as_input()]
     with platform.run("scheduled-reports", inputs, SCHEDULE_STEPS, facets={"nominalTime": due}) as run:

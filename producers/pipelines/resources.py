@@ -1,4 +1,4 @@
-"""The datasets of the platform that are no tables: resources of external systems, and directories of files."""
+"""Datasets of the platform that are not tables: resources of external systems, and directories of files."""
 
 from pathlib import Path
 
@@ -47,14 +47,14 @@ WORKDAY_EVENTS = Dataset(
 
 
 def feedback_exports(directory: Path) -> Dataset:
-    """The files that the survey tool leaves."""
+    """The export files of the survey tool."""
     columns = {name: ("string", f"{name} of the answer") for name in ("id", "company", "email", "text", "submitted")}
     schema = {**columns, "rating": ("integer", "1 to 5")}
     return Dataset(dataset_names.file(directory), schema, "an answer to a survey", ("id",), "survey-tool")
 
 
 def reports(directory: Path) -> Dataset:
-    """The reports as documents: one JSON file each."""
+    """The reports: one JSON file each."""
     schema = {
         "report_id": ("string", "company and quarter"),
         "company_id": ("string", "company"),
@@ -66,6 +66,6 @@ def reports(directory: Path) -> Dataset:
 
 
 def pdf_reports(directory: Path) -> Dataset:
-    """The reports as people read them: one PDF each."""
+    """The printable reports: one PDF each."""
     schema = {"report_id": ("string", "company and quarter"), "document": ("binary", "PDF")}
     return Dataset(dataset_names.file(directory), schema, "a company's quarter", ("report_id",), "team-reporting")

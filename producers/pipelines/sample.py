@@ -1,4 +1,4 @@
-"""Sample data, the same every time: what the external systems know about volunteers who do not exist."""
+"""Sample data of the external systems, about fictional volunteers. It is the same in every run."""
 
 import json
 import random
@@ -12,7 +12,7 @@ from typing import Any
 ApiRecord = Mapping[str, Any]
 
 EPOCH = "2026-H1"
-"""The half year that the sample is about."""
+"""The half year of the sample data."""
 
 COMPANIES = ("fjordline", "nordwind", "sonnentau", "tideworks", "vallebo")
 PARTICIPANTS = 60
@@ -48,7 +48,7 @@ _ACTIVITIES = ("mentoring", "homework_help", "food_bank", "tree_planting")
 
 @dataclass(frozen=True)
 class Sample:
-    """What each external system would send."""
+    """The records of each external system."""
 
     benevity: list[ApiRecord]
     goodera: list[ApiRecord]
@@ -58,14 +58,14 @@ class Sample:
 
 @cache
 def recorded_answers() -> list[dict[str, Any]]:
-    """Feedback texts, and what the language models answered when they were asked about them."""
+    """Feedback texts, and the recorded answers of the language models."""
     answers: list[dict[str, Any]] = json.loads(files(__package__).joinpath("recorded_answers.json").read_text("utf-8"))
     return answers
 
 
 @cache
 def sample() -> Sample:
-    """All of it."""
+    """All sample data."""
     chance = random.Random(2026)  # noqa: S311
     return Sample(
         benevity=[_volunteer_hours(chance, number) for number in range(1, 91)],
@@ -124,7 +124,7 @@ def _feedback(chance: random.Random, number: int) -> ApiRecord:
 
 
 def quarter(day: str) -> str:
-    """The quarter of a date: 2026-Q1 of 2026-02-03."""
+    """The quarter of a date: 2026-Q1 for 2026-02-03."""
     return f"{day[:4]}-Q{(int(day[5:7]) + 2) // 3}"
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import types as spark
 
-from lineproof.producers.dataschema import Field, UnknownSchema, fields_of
+from lineproof.producers.dataschema import Field, UnknownSchema, schema_fields
 
 Nested = tuple[Any, ...]
 
@@ -50,7 +50,7 @@ def test_a_mapping_gives_types_descriptions_and_structs() -> None:
         "address": {"street": "text", "geo": {"lat": "double"}},
         "home": ({"street": "text"}, "where to write to"),
     }
-    assert told(fields_of(source)) == [
+    assert told(schema_fields(source)) == [
         ("id", "bigint"),
         ("name", "text", "full name"),
         ("address", "struct", ("street", "text"), ("geo", "struct", ("lat", "double"))),
@@ -59,7 +59,7 @@ def test_a_mapping_gives_types_descriptions_and_structs() -> None:
 
 
 def test_a_list_gives_the_same() -> None:
-    assert told(fields_of([("id", "bigint"), ["name", "text", "full name"], ("address", {"street": "text"})])) == [
+    assert told(schema_fields([("id", "bigint"), ["name", "text", "full name"], ("address", {"street": "text"})])) == [
         ("id", "bigint"),
         ("name", "text", "full name"),
         ("address", "struct", ("street", "text")),
@@ -68,7 +68,7 @@ def test_a_list_gives_the_same() -> None:
 
 def test_a_field_without_fields_says_nothing_of_them() -> None:
     """Events must stay small: an empty list in every column is sent for nothing."""
-    assert fields_of({"id": "bigint"})[0].fields is None
+    assert schema_fields({"id": "bigint"})[0].fields is None
 
 
 def test_an_arrow_schema_keeps_its_nesting_and_its_descriptions() -> None:
@@ -94,14 +94,14 @@ def test_an_arrow_schema_keeps_its_nesting_and_its_descriptions() -> None:
         ("scores", "map", ("key", "string"), ("value", "array", ("_element", "double"))),
         ("kind", "dictionary<values=string, indices=int8, ordered=0>"),
     ]
-    assert told(fields_of(schema)) == expected
-    assert told(fields_of(schema.empty_table())) == expected
+    assert told(schema_fields(schema)) == expected
+    assert told(schema_fields(schema.empty_table())) == expected
 
 
 def test_an_arrow_batch_has_a_schema_and_an_array_has_none() -> None:
-    assert told(fields_of(pa.record_batch({"id": [1]}))) == [("id", "int64")]
+    assert told(schema_fields(pa.record_batch({"id": [1]}))) == [("id", "int64")]
     with pytest.raises(UnknownSchema, match="from a Int64Array"):
-        fields_of(pa.array([1]))
+        schema_fields(pa.array([1]))
 
 
 def test_a_pandas_frame_and_its_dtypes_give_the_same() -> None:
@@ -109,23 +109,23 @@ def test_a_pandas_frame_and_its_dtypes_give_the_same() -> None:
         {"id": pd.Series([1], dtype="int64"), 7: [0.5], "at": pd.to_datetime(["2024-01-31"], utc=True)}
     )
     frame["columns"] = pd.Categorical(["a"])
-    found = told(fields_of(frame))
+    found = told(schema_fields(frame))
     assert found[:2] == [("id", "int64"), ("7", "float64")]
     assert found[2][1].startswith("datetime64[")
     assert found[3] == ("columns", "category")
-    assert told(fields_of(frame.dtypes)) == found
+    assert told(schema_fields(frame.dtypes)) == found
 
 
 def test_a_subclass_of_a_pandas_frame_is_a_pandas_frame() -> None:
     frame = type("Frame", (pd.DataFrame,), {})({"schema": [1]})
-    assert told(fields_of(frame)) == [("schema", "int64")]
+    assert told(schema_fields(frame)) == [("schema", "int64")]
 
 
 def test_pandas_data_is_never_taken_for_a_schema() -> None:
     """A column of names would otherwise send personal data as the types of fields."""
     for data in (pd.Series(["Ada", "Grace"]), pd.Series([1, 2]), pd.Index(["Ada"]), pd.Timestamp(0)):
         with pytest.raises(UnknownSchema) as error:
-            fields_of(data)
+            schema_fields(data)
         assert "Ada" not in str(error.value)
 
 
@@ -134,9 +134,9 @@ def test_a_polars_frame_keeps_its_nesting() -> None:
     frame = pl.DataFrame(schema={"id": pl.Int64, "orders": pl.List(pl.Struct({"sku": pl.String})), "at": pl.Date})
     expected = [("id", "Int64"), ("orders", "array", ("_element", "struct", ("sku", "String"))), ("at", "Date")]
     for source in (frame, frame.lazy(), frame.schema):
-        assert told(fields_of(source)) == expected
+        assert told(schema_fields(source)) == expected
     with pytest.raises(UnknownSchema, match="from a Series"):
-        fields_of(pl.Series([1]))
+        schema_fields(pl.Series([1]))
 
 
 class SparkFrame:
@@ -164,15 +164,15 @@ def test_a_spark_schema_keeps_its_nesting_and_its_comments() -> None:
         ("homes", "array", ("_element", "struct", ("street", "string", "and number"))),
         ("scores", "map", ("key", "string"), ("value", "double")),
     ]
-    assert told(fields_of(schema)) == expected
-    assert told(fields_of(SparkFrame(schema))) == expected
+    assert told(schema_fields(schema)) == expected
+    assert told(schema_fields(SparkFrame(schema))) == expected
     with pytest.raises(UnknownSchema):
-        fields_of(spark.StringType())
+        schema_fields(spark.StringType())
 
 
 def test_a_dataclass_is_read_with_what_it_contains() -> None:
     address = ("struct", ("street", "str"), ("tags", "array", ("_element", "str")))
-    assert told(fields_of(Donor)) == [
+    assert told(schema_fields(Donor)) == [
         ("id", "int"),
         ("name", "str", "full name"),
         ("born", "date"),
@@ -181,7 +181,7 @@ def test_a_dataclass_is_read_with_what_it_contains() -> None:
         ("pair", "tuple[int, str]"),
         ("anything", "typing.Any" if sys.version_info < (3, 11) else "Any"),
         # A donor among the parents is not told again without end.
-        ("parents", "array", ("_element", "struct", *told(fields_of(Donor))[:-1], ("parents", "array"))),
+        ("parents", "array", ("_element", "struct", *told(schema_fields(Donor))[:-1], ("parents", "array"))),
     ]
 
 
@@ -190,7 +190,7 @@ def test_a_dataclass_whose_types_cannot_be_found_keeps_their_names() -> None:
     class Local:
         other: "Nowhere"  # type: ignore[name-defined]  # noqa: F821
 
-    assert told(fields_of(Local)) == [("other", "Nowhere")]
+    assert told(schema_fields(Local)) == [("other", "Nowhere")]
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_a_dataclass_whose_types_cannot_be_found_keeps_their_names() -> None:
 )
 def test_anything_else_is_refused_with_what_is_accepted(source: object, what: str) -> None:
     with pytest.raises(UnknownSchema) as error:
-        fields_of(source)
+        schema_fields(source)
     assert what in error.value.what
     for accepted in ("dict", "list of (name, type)", "dataclass", "pandas", "Arrow", "Spark"):
         assert accepted in error.value.remedy
@@ -217,7 +217,7 @@ def test_anything_else_is_refused_with_what_is_accepted(source: object, what: st
 
 def test_no_library_is_imported_to_know_its_frames() -> None:
     code = (
-        "import sys; from lineproof.producers.dataschema import fields_of; fields_of({'id': 'bigint'}); "
+        "import sys; from lineproof.producers.dataschema import schema_fields; schema_fields({'id': 'bigint'}); "
         "sys.exit(any(name in sys.modules for name in ('pandas', 'pyarrow', 'polars', 'pyspark')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -15,7 +15,7 @@ from openlineage.client import event_v2 as ol
 from openlineage.client.facet_v2 import column_lineage_dataset, error_message_run, schema_dataset
 from openlineage.client.serde import Serde
 
-from lineproof.producers.document import NotJson, document_of, payload_of
+from lineproof.producers.document import NotJson, to_document, to_payload
 
 
 def test_the_same_as_the_clients_own_serialisation() -> None:
@@ -35,7 +35,7 @@ def test_the_same_as_the_clients_own_serialisation() -> None:
         job=ol.Job("a", "b"),
         outputs=[ol.OutputDataset("db", "out", facets={"schema": schema, "columnLineage": lineage})],
     )
-    assert document_of(event) == Serde.to_dict(event)
+    assert to_document(event) == Serde.to_dict(event)
 
 
 class Colour(Enum):
@@ -58,23 +58,23 @@ class Colour(Enum):
     ],
 )
 def test_types_that_services_have(value: Any, expected: Any) -> None:
-    found = document_of(value)
+    found = to_document(value)
     assert found == expected
     assert type(found) is type(expected)
 
 
 def test_integers_of_any_size_and_text_of_any_script_stay_what_they_are() -> None:
     document = {"big": 2**80, "text": "ünïcödé ✓"}
-    assert json.loads(payload_of(document)) == document
-    assert payload_of({"a": "ü"}) == '{"a":"ü"}'.encode()
+    assert json.loads(to_payload(document)) == document
+    assert to_payload({"a": "ü"}) == '{"a":"ü"}'.encode()
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 def test_numbers_that_are_none_are_named(number: float) -> None:
     with pytest.raises(NotJson, match="has no form"):
-        document_of([number])
+        to_document([number])
 
 
 def test_what_has_no_form_is_named() -> None:
     with pytest.raises(NotJson, match=r"A builtins\.object has no form"):
-        document_of({"a": [object()]})
+        to_document({"a": [object()]})

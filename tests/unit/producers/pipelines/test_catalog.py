@@ -23,9 +23,9 @@ def test_the_list_of_critical_pipelines_and_the_code_agree() -> None:
         (lambda text: text.replace("owner: team-analytics", "owner: 7", 1), "sroi-calculation.* no owner"),
         (lambda text: text.replace("freshness_minutes: 360", "freshness_minutes: soon", 1), "no freshness_minutes"),
         (lambda text: text.replace("freshness_minutes: 360", "freshness_minutes: 0", 1), "no freshness_minutes"),
-        (lambda text: text.replace("service: impact-in", "servcie: impact-in", 1), "unknown member servcie"),
+        (lambda text: text.replace("service: impact-in", "servcie: impact-in", 1), "unknown field servcie"),
         (lambda text: text.replace("https://", "ftp://"), "https"),
-        (lambda _: "pipelines: [x]", "no mapping"),
+        (lambda _: "pipelines: [x]", "not a mapping"),
         (lambda _: "{", "not YAML"),
     ],
 )
