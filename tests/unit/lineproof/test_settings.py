@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from lineproof.producers.naming import InvalidName
+from lineproof.schemas.durations import Duration
 from lineproof.settings import Settings, SettingsError, load
 from lineproof.settings.model import OPTIONS, SECTIONS
-from lineproof.settings.sections import QualitySettings
+from lineproof.settings.sections import QualitySettings, Section
 
 
 @pytest.fixture(autouse=True)
@@ -159,7 +160,7 @@ def test_secrets_are_masked() -> None:
 
 def test_settings_are_frozen() -> None:
     with pytest.raises(ValueError, match="frozen"):
-        Settings().trigger = "1s"  # type: ignore[misc]
+        Settings().trigger = Duration("1s")  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(
@@ -235,9 +236,9 @@ def test_retention_is_395_days_by_default_and_the_archive_is_kept() -> None:
 def test_a_renamed_setting_is_refused_with_its_new_name(old: str, new: str) -> None:
     section, _, name = old.rpartition(".")
     file = written(f"{section}: {{{name}: 1h}}" if section else f"{name}: 1h")
-    for load_it in (lambda: load(file, (), {}), lambda: load(None, [f"{old}=1h"], {})):
+    for named, overrides in ((file, []), (None, [f"{old}=1h"])):
         with pytest.raises(SettingsError, match=f"{old} was renamed to {new}"):
-            load_it()
+            load(named, overrides, {})
     old_variable, new_variable = (f"LINEPROOF_{text.replace('.', '_').upper()}" for text in (old, new))
     with pytest.raises(SettingsError, match=f"{old_variable} was renamed to {new_variable}"):
         load(None, (), {old_variable: "1h"})
@@ -249,7 +250,8 @@ def test_an_empty_renamed_section_is_refused() -> None:
 
 
 def test_every_setting_has_a_description() -> None:
-    for section in (Settings, *SECTIONS.values()):
+    sections: list[type[Section]] = [Settings, *SECTIONS.values()]
+    for section in sections:
         for name, field in section.model_fields.items():
             assert field.description, f"{section.__name__}.{name}"
             assert field.description.endswith("."), f"{section.__name__}.{name}"
