@@ -1,5 +1,5 @@
 #!/bin/sh
-# Stops before anything is installed when Python or Java is missing or too old, and says what to install.
+# Checks Python and Java before anything is installed, and says what to install if one is missing or too old.
 # Usage: preflight.sh PYTHON
 
 python=$1
@@ -16,7 +16,7 @@ if ! command -v "$python" >/dev/null 2>&1; then
 elif ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
     problem "$python is too old ($("$python" --version 2>&1)). lineproof needs 3.10 or newer." "$python_remedy"
 elif ! "$python" -c 'import venv, ensurepip' 2>/dev/null; then
-    problem "$python cannot make virtual environments." 'Install that part of it (Debian, Ubuntu: apt install python3-venv).'
+    problem "$python cannot create virtual environments." 'Install the venv module (Debian, Ubuntu: apt install python3-venv).'
 fi
 
 java_remedy='Install Java 17 or newer (Debian, Ubuntu: apt install openjdk-17-jre-headless; macOS: brew install openjdk@17), or set JAVA_HOME to one you have.'
@@ -24,10 +24,10 @@ if [ -n "$JAVA_HOME" ]; then java=$JAVA_HOME/bin/java; else java=java; fi
 if ! command -v "$java" >/dev/null 2>&1; then
     problem "Java is missing: there is no $java. Spark needs 17 or newer." "$java_remedy"
 else
-    # Java 8 and older call themselves 1.8.
+    # Java 8 and older report 1.8.
     version=$("$java" -version 2>&1 | sed -n 's/.*version "\(1\.\)\{0,1\}\([0-9]\{1,\}\).*/\2/p' | head -n 1)
     if [ -z "$version" ]; then
-        problem "$java is no working Java." "$java_remedy"
+        problem "$java is not a working Java." "$java_remedy"
     elif [ "$version" -lt 17 ]; then
         problem "$java is too old (Java $version). Spark needs 17 or newer." "$java_remedy"
     fi

@@ -1,7 +1,7 @@
-"""The embedded Kafka: one KRaft process on this machine, for first steps, tests and small installations.
+"""The embedded Kafka broker: one KRaft process on this machine, for first steps, tests and small installations.
 
-Everything it owns lies in one directory, which may be moved while it is stopped: the JVM runs inside that
-directory and is told relative paths only.
+All its files are in one directory, which can be moved while the broker is stopped: the JVM runs in that directory and
+gets relative paths only.
 """
 
 import base64
@@ -52,26 +52,26 @@ _SETTINGS = {
     "share.coordinator.state.topic.num.partitions": "1",
     "share.coordinator.state.topic.replication.factor": "1",
     "share.coordinator.state.topic.min.isr": "1",
-    # A killed broker may only register again once its old session is over; the default makes that 9 s.
+    # After a kill, the broker can register again only when its old session has expired: after 9 s by default.
     "broker.session.timeout.ms": "3000",
     "broker.heartbeat.interval.ms": "500",
 }
 _LISTS = ("listeners", "listener.security.protocol.map")
 
 _POLL_S = 0.1
-_LEAST_FREE = 10 * 1024 * 1024
+_MIN_FREE_BYTES = 10 * 1024 * 1024
 _DISK_FULL = "No space left on device"
 _IN_USE = "Failed to acquire lock on file"
 _CAUSES = {
-    _DISK_FULL: ("The disk is full.", "Make room on it, then start again."),
-    _IN_USE: ("Another broker is using the directory.", "Stop that one, or give each its own directory."),
-    "Address already in use": ("Another program took its port.", "Start again: a free one is chosen then."),
+    _DISK_FULL: ("The disk is full.", "Free space, then start again."),
+    _IN_USE: ("Another broker uses the directory.", "Stop it, or use another directory."),
+    "Address already in use": ("Another program has taken its port.", "Start again: it then chooses a free port."),
     "Could not reserve enough space": (
         "There is too little free memory.",
         "Free about 1 GB, then start again.",
     ),
 }
-_TROUBLE = re.compile(r"^\S.*(\b(ERROR|FATAL|Error)\b|Exception)")  # not the frames of a stack trace
+_ERROR_LINE = re.compile(r"^\S.*(\b(ERROR|FATAL|Error)\b|Exception)")  # not the frames of a stack trace
 
 
 class BrokerError(LineproofError):
@@ -79,12 +79,12 @@ class BrokerError(LineproofError):
 
 
 class Broker:
-    """A broker and its directory. Any process may start it; any other may find and stop it."""
+    """A broker and its directory. Any process can start it, and any other can find and stop it."""
 
     def __init__(self, directory: Path, extra: Mapping[str, str] | None = None) -> None:
-        """Take a directory of its own, and server properties to add or change.
+        """Use a directory of its own; `extra` are server properties to add or change.
 
-        Listeners in `extra` come beside the plain one, which stays for inter-broker use and for us.
+        Listeners in `extra` are added to the plain listener, which the broker and lineproof itself use.
         """
         self._directory = directory.resolve()
         self._extra = dict(extra or {})
@@ -99,7 +99,7 @@ class Broker:
         return running_broker(self._directory)
 
     def start(self, timeout_s: float = 60) -> str:
-        """Return the bootstrap servers of a broker that answers: the running one, or else a new one."""
+        """Return the bootstrap servers of a broker that answers: of the running broker, or of a new one."""
         deadline = time.monotonic() + timeout_s
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
@@ -109,7 +109,7 @@ class Broker:
             raise self._error(str(error)) from error
 
     def stop(self, timeout_s: float = 30) -> None:
-        """End the broker if it runs, gently first."""
+        """Stop the broker if it runs: with SIGTERM, then with SIGKILL."""
         process = self.process()
         if process is None:
             return
@@ -124,21 +124,21 @@ class Broker:
     def _attach(self, lock: IO[str], deadline: float) -> str | None:
         """Return the address of the running broker, or None with the lock taken.
 
-        The broker inherits the lock and so holds it exactly as long as it lives. Kafka's own lock comes too
-        late: a second broker has already damaged the metadata log of the first when it meets it.
+        The broker inherits the lock and holds it exactly as long as it runs. Kafka's own lock comes too late: a second
+        broker damages the metadata log of the first before it finds the lock.
         """
         while not _acquire(lock):
             address = self.address()
             if address and _answers(address):
                 return address
             if time.monotonic() > deadline:
-                raise self._error("The one that is there does not answer.", _IN_USE)
+                raise self._error("The running broker does not answer.", _IN_USE)
             time.sleep(_POLL_S)
         return None
 
     def _launch(self, lock: IO[str], deadline: float) -> str:
-        former = read_state(self._directory)
-        port, controller_port = _free_ports((former.port, former.controller_port) if former else (0, 0))
+        previous = read_state(self._directory)
+        port, controller_port = _free_ports((previous.port, previous.controller_port) if previous else (0, 0))
         self._write_properties(port, controller_port)
         if not (self._directory / "data" / "meta.properties").exists():
             self._format(deadline)
@@ -164,13 +164,13 @@ class Broker:
                 stdout=log,
                 stderr=log,
                 pass_fds=[lock.fileno()],
-                start_new_session=True,  # Ctrl-C in the terminal is not meant for it
+                start_new_session=True,  # so that Ctrl-C in the terminal does not stop it
             )
 
     def _await(self, child: subprocess.Popen[bytes], address: str, deadline: float, log_start: int) -> None:
         while not _answers(address):
             if child.poll() is not None:
-                raise self._error("It ended while starting.", self._log_since(log_start))
+                raise self._error("It exited during startup.", self._log_since(log_start))
             if time.monotonic() > deadline:
                 raise self._error("It did not answer in time.", self._log_since(log_start))
             time.sleep(_POLL_S)
@@ -196,7 +196,7 @@ class Broker:
         (self._directory / "server.properties").write_text("".join(lines))
 
     def _format(self, deadline: float) -> None:
-        """Give the data directory its cluster id. That is written last, so a failed attempt is repeated."""
+        """Format the data directory. Its cluster id is written last, so a failed attempt is repeated."""
         cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         options = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
         tool = [
@@ -216,36 +216,36 @@ class Broker:
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
-            raise self._error("Its data directory could not be prepared in time.") from error
+            raise self._error("Formatting its data directory timed out.") from error
         if done.returncode != 0:
-            raise self._error("Its data directory could not be prepared.", done.stdout + done.stderr)
+            raise self._error("Formatting its data directory failed.", done.stdout + done.stderr)
 
     def _log_since(self, start: int) -> str:
         with self._log.open("rb") as log:
             log.seek(start)
             return log.read().decode(errors="replace")
 
-    def _error(self, what: str, said: str = "") -> BrokerError:
-        """Explain a failure by what the broker said, and by the disk: a full one takes no log lines."""
+    def _error(self, what: str, output: str = "") -> BrokerError:
+        """Explain a failure from the broker's output and the free space: on a full disk, the log has no lines."""
         remedy = f"Its log is {self._log}."
-        if self._directory.exists() and shutil.disk_usage(self._directory).free < _LEAST_FREE:
-            said += f"\n{_DISK_FULL}"
-        for sign, (cause, cure) in _CAUSES.items():
-            if sign in said or sign in what:
-                what, remedy = f"{cause} {what}", f"{cure} {remedy}"
-        troubles = [line[:300] for line in said.splitlines() if _TROUBLE.search(line)]
-        told = "".join(f"\n  {line}" for line in troubles[-3:])
-        return BrokerError(f"The embedded broker in {self._directory} did not start. {what}{told}", remedy)
+        if self._directory.exists() and shutil.disk_usage(self._directory).free < _MIN_FREE_BYTES:
+            output += f"\n{_DISK_FULL}"
+        for words, (cause, action) in _CAUSES.items():
+            if words in output or words in what:
+                what, remedy = f"{cause} {what}", f"{action} {remedy}"
+        errors = [line[:300] for line in output.splitlines() if _ERROR_LINE.search(line)]
+        last_errors = "".join(f"\n  {line}" for line in errors[-3:])
+        return BrokerError(f"The embedded broker in {self._directory} did not start. {what}{last_errors}", remedy)
 
 
 def _free_ports(wanted: Sequence[int]) -> list[int]:
-    """Return a free port for each wanted one, that one if nobody has it; 0 wants any."""
+    """Return the wanted ports, each replaced by another free port if it is taken. 0 means any port."""
     with ExitStack() as held:
         return [_bind(held.enter_context(socket.socket()), port) for port in wanted]
 
 
 def _bind(probe: socket.socket, port: int) -> int:
-    # Connections of a broker that just ended may linger on its port; they are no obstacle to the next one.
+    # Connections of a stopped broker may linger on its port. They do not stop the next broker from using it.
     probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         probe.bind((HOST, port))
@@ -263,7 +263,7 @@ def _acquire(lock: IO[str]) -> bool:
 
 
 def _answers(address: str) -> bool:
-    """Return whether a client sees the cluster. Asked before the port is open, it would back off."""
+    """Whether a client can reach the cluster. It tries the port first: a client that cannot connect backs off."""
     host, port = address.split(":")
     try:
         socket.create_connection((host, int(port)), timeout=1).close()

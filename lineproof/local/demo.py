@@ -1,4 +1,4 @@
-"""`lineproof demo`: from nothing to curated lineage, and a look at what came out."""
+"""`lineproof demo`: start a broker, publish events, run the job, and show the resulting tables."""
 
 import os
 import shutil
@@ -37,23 +37,22 @@ from lineproof.streaming.query import AVAILABLE_NOW
 from lineproof.streaming.run import Progress as BatchProgress
 from lineproof.topics.cluster import KafkaCluster
 
-TO_TRY = (
+EXAMPLE_QUERIES = (
     "SELECT job_name, count(*) AS runs, round(avg(duration_ms)) AS mean_ms FROM runs GROUP BY 1 ORDER BY 1",
     "SELECT verdict, count(*) AS certificates FROM certificate_checks GROUP BY 1",
     "SELECT event->>'$.run.facets.example_team.team' AS team, job_name FROM lineage_events WHERE team IS NOT NULL",
 )
-
 
 REPEAT, FAIL_RATE, SEED = 5, 0.1, 2026
 RESEND_EVERY = 5
 
 
 class DemoFailed(LineproofError):
-    """The demo stopped half way."""
+    """The demo could not be completed."""
 
 
 def demo(settings: Settings) -> bool:
-    """Run the demo; return whether the books balance."""
+    """Run the demo; return whether all row counts agree."""
     refuse_if_running(Service(settings.home))
     settings = settings.model_copy(update={"trigger": AVAILABLE_NOW, "kafka": {}}).with_product(PRODUCT)
     began = time.monotonic()
@@ -96,18 +95,21 @@ def demo(settings: Settings) -> bool:
 
 
 def _send(settings: Settings, advance: Callable[[], None]) -> Sent:
-    """Run the pipelines, and add what a topic sees in real life: resends, unusual runs, what is no event."""
+    """Run the pipelines, and add what real topics contain: duplicates, unusual runs, and records that are no events."""
     copies = MemoryTransport()
     emitter = emitter_of(settings, CompositeTransport([transport_of(settings), copies]))
-    world = settings.home / "pipelines"
+    directory = settings.home / "pipelines"
     run_pipelines(
-        list(PIPELINES), emitter, world, repeat=REPEAT, fail_rate=FAIL_RATE, seed=SEED, report=lambda _: advance()
+        list(PIPELINES), emitter, directory, repeat=REPEAT, fail_rate=FAIL_RATE, seed=SEED, report=lambda _: advance()
     )
     if not emitter.close(60):
-        raise DemoFailed("The broker did not take the pipelines' events in time.", "Look into its log.")
-    added, again = noise(), copies.records[::RESEND_EVERY]
-    KafkaCluster(client_options(settings)).send(settings.topics.events, [*again, *added.events, *added.broken])
-    return Sent(len(copies.records) + len(added.events), len(again), len(added.broken))
+        raise DemoFailed(
+            "The broker did not accept the events of the pipelines in time.",
+            f"Its log is {settings.home / 'broker' / 'broker.log'}.",
+        )
+    added, duplicates = noise(), copies.records[::RESEND_EVERY]
+    KafkaCluster(client_options(settings)).send(settings.topics.events, [*duplicates, *added.events, *added.broken])
+    return Sent(len(copies.records) + len(added.events), len(duplicates), len(added.broken))
 
 
 def _show(settings: Settings, sent: Sent, in_topic: int, seconds: float) -> bool:
@@ -134,27 +136,27 @@ def _show(settings: Settings, sent: Sent, in_topic: int, seconds: float) -> bool
 
     out.rule("Dead letters")
     letters = tables.query("SELECT reason, count(*) FROM dead_letters GROUP BY 1 ORDER BY 1")
-    show(["reason", "records", "meaning"], [[code, n, Reason.of(code).meaning] for code, n in letters.rows])
+    show(["reason", "records", "meaning"], [[code, count, Reason.of(code).meaning] for code, count in letters.rows])
 
-    out.rule("Do the books balance?")
+    out.rule("Do the row counts agree?")
     out.print(
-        f"This demo sent {sent.records} records: {sent.events} events, {sent.resent} of them again, "
-        f"{sent.broken} that are no events."
+        f"This demo sent {sent.records} records: {sent.events} events, {sent.resent} duplicates, "
+        f"and {sent.broken} records that are not events."
     )
     archived = scalar("SELECT count(*) FROM archive")
-    books = [RowCounts("records in the topic = archived records", in_topic, archived), *count_rows(scalar)]
+    checks = [RowCounts("records in the topic = archived records", in_topic, archived), *count_rows(scalar)]
     show(
-        ["account", "left", "right", ""],
-        [[entry.name, entry.left, entry.right, "yes" if entry.are_equal else "NO"] for entry in books],
+        ["check", "left", "right", "equal"],
+        [[counts.name, counts.left, counts.right, "yes" if counts.are_equal else "NO"] for counts in checks],
     )
 
-    out.rule("Where it is")
+    out.rule("Files")
     out.print(f"Tables  {settings.tables_path}", highlight=False)
     out.print(f"Logs    {job_log(settings).absolute()}", highlight=False)
     out.print(f"        {(settings.home / 'broker' / 'broker.log').absolute()}", highlight=False)
     out.print(f"Took    {seconds:.0f} s\n", highlight=False)
     command = "lineproof" if shutil.which("lineproof") else os.path.relpath(sys.argv[0])
     out.print("Try next:")
-    for query in TO_TRY:
+    for query in EXAMPLE_QUERIES:
         out.print(f'  {command} sql "{query.replace("$", chr(92) + "$")}"', markup=False, highlight=False)
-    return all(entry.are_equal for entry in books)
+    return all(counts.are_equal for counts in checks)

@@ -1,4 +1,4 @@
-"""The JARs beside PySpark's own: fetched once by the Ivy that PySpark ships, without Maven or Docker."""
+"""The JARs that PySpark does not ship, downloaded once with its own Ivy: no Maven or Docker is needed."""
 
 import hashlib
 import os
@@ -17,26 +17,26 @@ from lineproof.schemas.errors import LineproofError
 
 _VERSION = re.compile(r"-\d+\.\d.*\.jar$")
 _MISSING = re.compile(r"^\s*:: (\S+#[^:\s!]+)", re.MULTILINE)
-_UNREACHED = re.compile(r"Server access error at url \S+ \((?:[\w.]+: )?(.+)\)", re.IGNORECASE)
-_STALLED_S = 180.0
-_TELL_EVERY_S = 5.0
+_ACCESS_ERROR = re.compile(r"Server access error at url \S+ \((?:[\w.]+: )?(.+)\)", re.IGNORECASE)
+_STALL_TIMEOUT_S = 180.0
+_REPORT_EVERY_S = 5.0
 
 
 class JarsError(LineproofError):
-    """The JARs are not here, or could not be fetched."""
+    """The JARs are missing, or could not be downloaded."""
 
 
 def jars_home() -> Path:
-    """Return where the JARs live: with this Python environment, so that removing it removes them."""
-    chosen = os.environ.get("LINEPROOF_JARS")
-    return Path(chosen) if chosen else Path(sys.prefix) / "share" / "lineproof" / "jars"
+    """The directory of the JARs: part of this Python environment, so that removing it removes them."""
+    configured = os.environ.get("LINEPROOF_JARS")
+    return Path(configured) if configured else Path(sys.prefix) / "share" / "lineproof" / "jars"
 
 
 def resolve(report: Callable[[str], None]) -> None:
-    """Fetch the JARs that `ivy.xml` names, unless they are here already.
+    """Download the JARs that `ivy.xml` lists, unless they are there already.
 
-    The work happens in a directory beside the final one, which an interrupted run leaves for the next to
-    continue from. Renaming it at the end makes the JARs appear all at once.
+    They are downloaded to a temporary directory next to the final one and renamed at the end, so that they appear all
+    at once. An interrupted download is continued by the next one.
     """
     home = jars_home()
     if _is_current(home):
@@ -51,28 +51,28 @@ def resolve(report: Callable[[str], None]) -> None:
     except OSError as error:
         raise JarsError(
             f"Cannot write the JARs to {home}: {error.strerror}.",
-            "Make room or give the right to write there, or set LINEPROOF_JARS to another directory.",
+            "Free space or grant write permission, or set LINEPROOF_JARS to another directory.",
         ) from error
     report(f"JARs are in place: {home}")
 
 
 def spark_jars() -> list[Path]:
-    """Return what `spark.jars` needs here: PySpark's own version of a library always wins over ours."""
+    """The JARs for `spark.jars` on this machine, without libraries that PySpark ships in its own version."""
     shipped = {_artifact(jar) for jar in _pyspark_jars().glob("*.jar")}
     found = [jar for conf in ("spark", "local") for jar in sorted((_ready() / conf).glob("*.jar"))]
     return [jar for jar in found if _artifact(jar) not in shipped]
 
 
 def broker_classpath() -> str:
-    """Return the class path of the embedded broker, which must not see Spark's libraries."""
+    """The class path of the embedded broker, which must not contain Spark's libraries."""
     return os.pathsep.join(str(jar) for jar in sorted((_ready() / "broker").glob("*.jar")))
 
 
 def _ready() -> Path:
     home = jars_home()
     if not _is_current(home):
-        state = "are those of another version" if _stamp(home).exists() else "are missing"
-        raise JarsError(f"The JARs in {home} {state}.", "Run `lineproof jars` to fetch them.")
+        state = "belong to another version" if _stamp(home).exists() else "are missing"
+        raise JarsError(f"The JARs in {home} {state}.", "Run `lineproof jars` to download them.")
     return home
 
 
@@ -111,9 +111,9 @@ def _fetch(work: Path, report: Callable[[str], None]) -> None:
     cache, log = work / "cache", work / "ivy.log"
     ivy = next(_pyspark_jars().glob("ivy-*.jar"))
     command: list[str | Path] = [find_java(), "-jar", ivy, "-cache", cache, "-ivy", _ivy_xml()]
-    command += ["-types", "jar", "bundle"]  # some libraries call their JAR a bundle
+    command += ["-types", "jar", "bundle"]  # the packaging of some libraries is "bundle"
     command += ["-retrieve", f"{work}/[conf]/[artifact]-[revision](-[classifier]).[ext]"]
-    report("Fetching JARs (about 70 MB, about a minute) ...")
+    report("Downloading JARs (about 70 MB, about a minute) ...")
     with log.open("wb") as out, subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT) as process:
         try:
             _follow(process, log, report)
@@ -125,25 +125,25 @@ def _fetch(work: Path, report: Callable[[str], None]) -> None:
 
 
 def _follow(process: subprocess.Popen[bytes], log: Path, report: Callable[[str], None]) -> None:
-    """Tell the caller how far Ivy is, and give up when nothing moves: Ivy itself would wait for ever."""
-    size, moved_at, told_at = 0, time.monotonic(), time.monotonic()
-    while process.poll() is None and (now := time.monotonic()) - moved_at < _STALLED_S:
+    """Report the progress of Ivy. Stop when it makes none: Ivy itself has no timeout."""
+    size, progressed_at, reported_at = 0, time.monotonic(), time.monotonic()
+    while process.poll() is None and (now := time.monotonic()) - progressed_at < _STALL_TIMEOUT_S:
         if log.stat().st_size > size:
-            size, moved_at = log.stat().st_size, now
-        if now - told_at > _TELL_EVERY_S:
-            said, told_at = log.read_bytes(), now
-            report(f"{said.count(b'found ')} libraries found, {said.count(b'[SUCCESSFUL ]')} files fetched ...")
+            size, progressed_at = log.stat().st_size, now
+        if now - reported_at > _REPORT_EVERY_S:
+            output, reported_at = log.read_bytes(), now
+            report(f"{output.count(b'found ')} libraries found, {output.count(b'[SUCCESSFUL ]')} files downloaded ...")
         time.sleep(0.1)
 
 
 def _failure(log: Path) -> JarsError:
-    said = log.read_text(errors="replace")
-    missing = sorted(set(_MISSING.findall(said)))
-    what = "Could not fetch " + (", ".join(missing) or "the JARs")
-    unreached = _UNREACHED.search(said)
-    why = f": {unreached.group(1)}" if unreached else ""
+    output = log.read_text(errors="replace")
+    missing = sorted(set(_MISSING.findall(output)))
+    what = "Could not download " + (", ".join(missing) or "the JARs")
+    access_error = _ACCESS_ERROR.search(output)
+    why = f": {access_error.group(1)}" if access_error else ""
     return JarsError(
-        f"{what}{why}. Ivy's own words are in {log}.",
+        f"{what}{why}. Ivy's log is {log}.",
         "Check that this machine reaches Maven Central, then run `lineproof jars` again: it continues where it "
         "stopped. Behind a proxy, set JAVA_TOOL_OPTIONS='-Dhttps.proxyHost=HOST -Dhttps.proxyPort=PORT'.",
     )

@@ -9,30 +9,30 @@ from pathlib import Path
 
 from lineproof.schemas.errors import LineproofError
 
-OLDEST = 17
+MIN_VERSION = 17
 
-_VERSION = re.compile(r'version "(?:1\.)?(\d+)')  # Java 8 and older called themselves 1.8
+_VERSION = re.compile(r'version "(?:1\.)?(\d+)')  # Java 8 and older report 1.8
 
 
 class JavaError(LineproofError):
-    """There is no Java here that Spark could run on."""
+    """No suitable Java was found."""
 
 
 def find_java() -> Path:
-    """Return the `java` to run, which is the one Spark will choose too.
+    """Find the `java` that Spark will use, and check its version.
 
-    Spark takes JAVA_HOME whenever it is set, even if PATH has a better one. Preferring another would let this
-    check pass and Spark fail.
+    Spark uses JAVA_HOME whenever it is set, even if PATH has a newer Java. If this function chose another one, the
+    check would pass and Spark would fail.
     """
     java = _candidate()
     version = _version(java)
-    if version < OLDEST:
-        raise JavaError(f"{java} is Java {version}; Spark needs {OLDEST} or newer.", _remedy())
+    if version < MIN_VERSION:
+        raise JavaError(f"{java} is Java {version}; Spark needs {MIN_VERSION} or newer.", _remedy())
     return java
 
 
 def log_options(log: Path) -> list[str]:
-    """Return the JVM options that send everything a process logs to one file."""
+    """The JVM options that make Log4j write to one file."""
     config = Path(str(files("lineproof.conf") / "log4j2.properties"))
     return [f"-Dlog4j2.configurationFile={config.as_uri()}", f"-Dlineproof.log={log}"]
 
@@ -55,16 +55,16 @@ def _version(java: Path) -> int:
         done = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise JavaError(f"{java} does not run: {error}.", _remedy()) from error
-    said = done.stderr + done.stdout
-    found = _VERSION.search(said)
+    output = done.stderr + done.stdout
+    found = _VERSION.search(output)
     if done.returncode != 0 or found is None:
-        # macOS has a stand-in `java` that only says where to get one.
-        raise JavaError(f"{java} is no working Java; it says: {said.strip() or 'nothing'}", _remedy())
+        # macOS has a placeholder `java` that only prints where to download Java.
+        raise JavaError(f"{java} is not a working Java. Its output: {output.strip() or 'none'}", _remedy())
     return int(found.group(1))
 
 
 def _remedy() -> str:
     return (
-        f"Install Java {OLDEST} or newer (Debian and Ubuntu: `apt install openjdk-17-jre-headless`; "
+        f"Install Java {MIN_VERSION} or newer (Debian and Ubuntu: `apt install openjdk-17-jre-headless`; "
         "macOS: `brew install openjdk@17`), or set JAVA_HOME to one you have."
     )

@@ -1,4 +1,4 @@
-"""`lineproof pipelines run`: the reference pipelines with the emitter that the settings describe."""
+"""The reference pipelines with the configured emitter: `lineproof pipelines run`."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,7 +7,7 @@ from lineproof.producers.pipelines.runner import PIPELINES, PipelineResult, refu
 from lineproof.settings import Settings
 
 PRODUCT = "impact-platform"
-"""Whose jobs the pipelines are, unless the settings say otherwise."""
+"""The product that the pipelines' jobs belong to, unless the settings name another."""
 
 
 def run(
@@ -18,9 +18,9 @@ def run(
     seed: int = 1,
     report: Callable[[PipelineResult], None] = lambda _: None,
 ) -> list[PipelineResult]:
-    """Run pipelines by name, or `all`; their world is kept below the home directory."""
+    """Run pipelines by name, or `all`. Their data is kept below the home directory."""
     chosen = list(PIPELINES) if "all" in names else names
-    refuse_unknown(chosen)  # before anything is waited for
+    refuse_unknown(chosen)  # before the emitter waits for its endpoint
     settings = settings.with_product(PRODUCT)
     emitter = emitter_of(settings)
     try:

@@ -1,4 +1,4 @@
-"""`up`, `down` and `status`: the broker and the job as one service on this machine."""
+"""`lineproof up` and `down`: the broker and the job as one service on this machine."""
 
 import os
 import signal
@@ -26,7 +26,7 @@ class ServiceError(LineproofError):
 
 @dataclass(frozen=True)
 class Service:
-    """The process that `up` runs in, as its state file tells."""
+    """The process of `lineproof up`, found by its state file."""
 
     home: Path
 
@@ -35,7 +35,7 @@ class Service:
         return self.home / "up.pid"
 
     def process(self) -> psutil.Process | None:
-        """The running service, if there is one. A pid alone may have been given to another process since."""
+        """The running service, if there is one. The pid in the file may belong to another process by now."""
         try:
             process = psutil.Process(int(self._state.read_text()))
             return process if "up" in process.cmdline() else None
@@ -43,13 +43,13 @@ class Service:
             return None
 
     def register(self) -> None:
-        """Say that this process is the service, and ready."""
+        """Record that this process is the service, and ready."""
         draft = self._state.with_suffix(".new")
         draft.write_text(str(os.getpid()))
         draft.replace(self._state)
 
     def unregister(self) -> None:
-        """Say that it is gone."""
+        """Record that the service has stopped."""
         self._state.unlink(missing_ok=True)
 
 
@@ -59,7 +59,7 @@ def up(
     started: Callable[[str], None],
     recovery: Recovery = NO_RECOVERY,
 ) -> None:
-    """Run broker and job until asked to stop. `started` gets the broker's address."""
+    """Run broker and job until a signal stops them. `started` gets the broker's address."""
     refuse_foreign_broker(settings)
     service = Service(settings.home)
     refuse_if_running(service)
@@ -83,7 +83,7 @@ def up(
 
 
 def up_detached(arguments: list[str], settings: Settings, timeout_s: float = 180) -> None:
-    """Start `up` as a process of its own, and wait until it is ready."""
+    """Start `up` as a separate process, and wait until it is ready."""
     refuse_foreign_broker(settings)
     service = Service(settings.home)
     refuse_if_running(service)
@@ -102,8 +102,8 @@ def up_detached(arguments: list[str], settings: Settings, timeout_s: float = 180
     deadline = time.monotonic() + timeout_s
     while service.process() is None:
         if child.poll() is not None:
-            said = log.read_bytes()[begin:].decode(errors="replace").strip()
-            raise ServiceError(f"The service did not start:\n{said}", f"The whole log is {log}.")
+            output = log.read_bytes()[begin:].decode(errors="replace").strip()
+            raise ServiceError(f"The service did not start:\n{output}", f"Its log is {log}.")
         if time.monotonic() > deadline:
             child.terminate()
             raise ServiceError(f"The service was not ready after {timeout_s:.0f} s.", f"Its log is {log}.")
@@ -118,7 +118,7 @@ def down(settings: Settings, timeout_s: float = 60) -> bool:
         try:
             process.wait(timeout_s)
         except psutil.TimeoutExpired:
-            # Safe: the next start repeats the batch that was under way.
+            # Safe: the next start repeats the interrupted batch.
             process.kill()
             process.wait(timeout_s)
     broker = Broker(settings.home / "broker")
@@ -128,18 +128,18 @@ def down(settings: Settings, timeout_s: float = 60) -> bool:
 
 
 def refuse_if_running(service: Service) -> None:
-    """One broker and one job per home."""
+    """Refuse a second service in the same home directory."""
     if running := service.process():
         raise ServiceError(
             f"`lineproof up` is already running here (process {running.pid}).",
-            "Stop it with `lineproof down`, or use another directory: --set home=DIRECTORY.",
+            "Stop it with `lineproof down`, or use another home directory: --set home=DIRECTORY.",
         )
 
 
 def refuse_foreign_broker(settings: Settings) -> None:
-    """`up` brings a broker; a configured one would be left out without a word."""
+    """Refuse a configured broker: `up` starts its own, and would silently ignore the other."""
     if servers := settings.kafka.get("bootstrap.servers"):
         raise ServiceError(
-            f"`lineproof up` runs a broker of its own, but kafka.bootstrap.servers names another: {servers}.",
-            "Use `lineproof job` for that one, or leave kafka.bootstrap.servers out.",
+            f"`lineproof up` runs its own broker, but kafka.bootstrap.servers is set to {servers}.",
+            "Use `lineproof job` with that broker, or unset kafka.bootstrap.servers.",
         )

@@ -82,7 +82,7 @@ def test_a_directory_in_use_is_left_alone_even_if_its_state_was_lost(broker: Bro
     (state_file,) = tmp_path.glob("*/broker.json")
     content = state_file.read_text()
     state_file.unlink()
-    with pytest.raises(BrokerError, match="Another broker is using the directory"):
+    with pytest.raises(BrokerError, match="Another broker uses the directory"):
         broker.start(timeout_s=1)
     state_file.write_text(content)
     assert get(address) == b"unharmed"

@@ -10,7 +10,7 @@ import pytest
 import lineproof
 from lineproof import connection
 from lineproof.connection import emitter_of, transport_of
-from lineproof.local.status import lineage_checks
+from lineproof.local.checks import check_emitter
 from lineproof.producers.naming import InvalidName
 from lineproof.schemas.errors import LineproofError
 from lineproof.settings import Settings
@@ -32,7 +32,7 @@ def settings(**emitter: Any) -> Settings:
 
 
 def results(given: Settings) -> dict[str, str]:
-    return {name: result for name, result, _ in lineage_checks(given)}
+    return {name: result for name, result, _ in check_emitter(given)}
 
 
 def test_emit_in_three_lines() -> None:
@@ -87,7 +87,7 @@ def test_an_emitter_that_is_switched_off_is_logged(caplog: pytest.LogCaptureFixt
     assert "switched off" in caplog.text
     with emitter.run("job"):
         pass
-    assert "FAILED: Lineage is switched off" in results(settings(disabled=True))["lineage endpoint"]
+    assert "FAILED: The emitter is disabled" in results(settings(disabled=True))["lineage endpoint"]
 
 
 def test_several_transports(capsys: pytest.CaptureFixture[str]) -> None:

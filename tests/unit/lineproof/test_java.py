@@ -1,4 +1,4 @@
-"""Which Java is taken, and what a user without the right one is told."""
+"""Which Java is used, and the errors if there is no suitable one."""
 
 from pathlib import Path
 
@@ -7,11 +7,11 @@ import pytest
 from lineproof.local.java import JavaError, find_java, log_options
 
 
-def fake_java(directory: Path, says: str, exit_code: int = 0) -> Path:
-    """Write a `java` that answers `-version` as the real one does, on stderr."""
+def fake_java(directory: Path, output: str, exit_code: int = 0) -> Path:
+    """Write a `java` that answers `-version` on stderr, like the real one."""
     java = directory / "bin" / "java"
     java.parent.mkdir(parents=True)
-    java.write_text(f"#!/bin/sh\ncat >&2 <<'END'\n{says}\nEND\nexit {exit_code}\n")
+    java.write_text(f"#!/bin/sh\ncat >&2 <<'END'\n{output}\nEND\nexit {exit_code}\n")
     java.chmod(0o755)
     return java
 
@@ -27,7 +27,7 @@ def no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "says",
+    "output",
     [
         'openjdk version "17.0.15" 2025-04-15\nOpenJDK Runtime Environment',
         'openjdk version "21" 2023-09-19',
@@ -35,12 +35,14 @@ def no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         'Picked up JAVA_TOOL_OPTIONS: -Dsome.version=1\njava version "17.0.1" 2021-10-19 LTS',
     ],
 )
-def test_a_new_enough_java_on_the_path_is_taken(no_java: None, tmp_path: Path, says: str) -> None:
-    java = fake_java(tmp_path / "path", says)
+def test_a_new_enough_java_on_the_path_is_used(no_java: None, tmp_path: Path, output: str) -> None:
+    java = fake_java(tmp_path / "path", output)
     assert find_java() == java
 
 
-def test_java_home_goes_before_the_path(no_java: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_java_home_takes_precedence_over_the_path(
+    no_java: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fake_java(tmp_path / "path", 'openjdk version "17.0.15" 2025-04-15')
     java = fake_java(tmp_path / "home", 'openjdk version "21.0.2" 2024-01-16')
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "home"))
@@ -48,14 +50,14 @@ def test_java_home_goes_before_the_path(no_java: None, tmp_path: Path, monkeypat
 
 
 @pytest.mark.parametrize(
-    ("says", "version"),
+    ("output", "version"),
     [('java version "1.8.0_392"', "Java 8"), ('openjdk version "11.0.22" 2024-01-16', "Java 11")],
 )
 def test_an_old_java_home_is_refused_although_the_path_has_a_new_one(
-    no_java: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: str, version: str
+    no_java: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: str, version: str
 ) -> None:
     fake_java(tmp_path / "path", 'openjdk version "17.0.15" 2025-04-15')
-    java = fake_java(tmp_path / "home", says)
+    java = fake_java(tmp_path / "home", output)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "home"))
     with pytest.raises(JavaError) as refused:
         find_java()
@@ -74,9 +76,9 @@ def test_java_home_without_java(no_java: None, tmp_path: Path, monkeypatch: pyte
         find_java()
 
 
-def test_a_stand_in_that_is_no_java(no_java: None, tmp_path: Path) -> None:
+def test_a_placeholder_is_not_a_java(no_java: None, tmp_path: Path) -> None:
     fake_java(tmp_path / "path", "Unable to locate a Java Runtime.", exit_code=1)
-    with pytest.raises(JavaError, match="no working Java; it says: Unable to locate"):
+    with pytest.raises(JavaError, match=r"not a working Java\. Its output: Unable to locate"):
         find_java()
 
 

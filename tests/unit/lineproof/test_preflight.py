@@ -1,4 +1,4 @@
-"""Missing or old tools stop the set-up at once, with what to install."""
+"""The setup stops at once if a tool is missing or too old, and names what to install."""
 
 import subprocess
 from pathlib import Path
@@ -27,7 +27,7 @@ def java_home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_all_is_well(java_home: Path) -> None:
+def test_suitable_tools_are_accepted(java_home: Path) -> None:
     done = preflight(str(tool(java_home, "python", "exit 0")), java_home)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -49,7 +49,7 @@ def test_old_java(java_home: Path, version: str) -> None:
     assert "openjdk-17" in done.stderr
 
 
-def test_nothing_there(tmp_path: Path) -> None:
+def test_missing_tools(tmp_path: Path) -> None:
     done = preflight("no-such-python", tmp_path / "nowhere")
     assert done.returncode == 1
     assert "Python is missing" in done.stderr

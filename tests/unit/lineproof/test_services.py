@@ -1,4 +1,4 @@
-"""What `up` refuses before it starts anything."""
+"""What `up` refuses before it starts a process."""
 
 import os
 from pathlib import Path
@@ -9,14 +9,14 @@ from lineproof.local.services import Service, ServiceError, refuse_if_running, u
 from lineproof.settings import Settings
 
 
-def test_a_configured_broker_is_not_left_out_without_a_word(tmp_path: Path) -> None:
+def test_a_configured_broker_is_not_silently_ignored(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path, kafka={"bootstrap.servers": "kafka:9092"})
     with pytest.raises(ServiceError, match="lineproof job"):
         up(settings, print, print)
 
 
 @pytest.mark.parametrize("content", ["", "no number", "999999999", pytest.param(str(os.getpid()), id="ours")])
-def test_a_stale_state_file_is_no_running_service(tmp_path: Path, content: str) -> None:
-    """The last one is a process that runs, but is no service: ours."""
+def test_a_stale_state_file_is_not_a_running_service(tmp_path: Path, content: str) -> None:
+    """The last case is the pid of a running process that is not a service: this test."""
     (tmp_path / "up.pid").write_text(content)
     refuse_if_running(Service(tmp_path))
