@@ -49,7 +49,7 @@ TABLE = Table(
         "has_conflicting_ends BOOLEAN COMMENT 'whether the run has ends of more than one type'",
         "ledger_verdict STRING COMMENT 'balanced, unbalanced, misdeclared, incomplete; null without a ledger'",
         "ledger_difference DECIMAL(20,0) COMMENT 'input - processed - filtered - errored'",
-        "had_faulty_ledger BOOLEAN COMMENT 'whether any event, the latest or an earlier one, has an unbalanced ledger'",
+        "had_faulty_ledger BOOLEAN COMMENT 'whether any event, not only the latest, has a ledger that is not balanced'",
         f"ledger STRUCT<{_LEDGER}> COMMENT 'the accounting ledger of the latest event that has one'",
         "error STRUCT<event_time: TIMESTAMP, event_id: STRING, message: STRING> COMMENT 'of the latest event with one'",
         "certificate_verdict STRING COMMENT 'altered, foreign algorithm or intact: the worst verdict on the hashes of "

@@ -19,6 +19,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from lineproof.local.job_runner import run_job
+from lineproof.schemas import tables as contracts
 from lineproof.settings import Settings, load
 from lineproof.streaming.curate import Curate
 from lineproof.streaming.tables import archive, registry
@@ -39,8 +40,8 @@ def points() -> list[str]:
 
 
 def _committed_by(query: str) -> list[str]:
-    modules = {"curate": registry.CURATED, "graph": registry.GRAPH}[query]
-    return [*(module.TABLE.name for module in modules), *([TOPICS] if query == "curate" else []), query]
+    tables = [contract.name for contract in contracts.DERIVED if contract.written_by == query]
+    return [*tables, *([TOPICS] if query == contracts.CURATE else []), query]
 
 
 def die() -> None:
@@ -63,7 +64,7 @@ class Strike:
     def arm(self) -> None:
         """Stand between the job and what it writes by Python."""
         for module in registry.DERIVED:
-            module.write = self._around(module.write, module.TABLE.name)  # type: ignore[attr-defined]
+            module.write = self._around(module.write, module.TABLE.name)  # type: ignore[method-assign]
         Curate._publish = self._around(Curate._publish, TOPICS)  # type: ignore[method-assign]
         for_each = DataStreamWriter.foreachBatch
 

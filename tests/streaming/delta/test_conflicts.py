@@ -51,8 +51,10 @@ def writer(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def fold(spark: SparkSession, writer: BatchWriter, rows: list[tuple[str, int, list[str]]]) -> None:
-    new = spark.createDataFrame(rows, ITEMS.struct)
-    retry_on_conflict(lambda batch: writer.fold(ITEMS, batch.select("name"), batch, MERGE))(new)
+    def write(new: DataFrame) -> DataFrame:
+        return writer.fold(ITEMS, new.select("name"), new, MERGE)
+
+    retry_on_conflict(write)(spark.createDataFrame(rows, ITEMS.struct))
 
 
 def found(writer: BatchWriter) -> dict[str, tuple[int, list[str]]]:

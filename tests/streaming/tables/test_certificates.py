@@ -1,4 +1,4 @@
-"""Certificates: hashed again in Spark as in Python, and judged alike in any order of arrival (R45)."""
+"""Certificates: Spark computes the same hashes and verdicts as the offline verifier, in any order of arrival."""
 
 import json
 import uuid
@@ -26,43 +26,43 @@ TEXTS = ("plain", "ünïcödé ✓", "3:abc", "", " blank ", 'quote " and \\ and
 
 
 def chain(chance: Random, length: int) -> list[Certificate]:
-    made: list[Certificate] = []
+    links: list[Certificate] = []
     for number in range(length):
-        one = replace(
+        certificate = replace(
             draft(chance.getrandbits(32)),
             source_state_hash=chance.choice(TEXTS),
             contract_version=chance.choice(TEXTS),
             invariants={text or "empty": chance.random() < 0.5 for text in chance.sample(TEXTS, chance.randint(0, 4))},
             materiality_thresholds={text: chance.choice(TEXTS) for text in chance.sample(TEXTS, chance.randint(0, 4))},
             timestamp=f"2026-01-31T10:00:{number:02}Z",
-            previous_hash=made[-1].chain_hash if made else GENESIS,
+            previous_hash=links[-1].chain_hash if links else GENESIS,
         )
-        made.append(one.sealed())
-    return made
+        links.append(certificate.sealed())
+    return links
 
 
-def story(chance: Random) -> list[Certificate]:
-    """Chains with links that are missing, altered, forked, out of order and of another algorithm."""
-    told: list[Certificate] = []
+def faulty_chains(chance: Random) -> list[Certificate]:
+    """Chains with certificates that are missing, altered, forked, out of order and of another algorithm."""
+    issued: list[Certificate] = []
     for _ in range(12):
         links = chain(chance, 12)
-        told += links[:-1] if chance.random() < 0.3 else links
+        issued += links[:-1] if chance.random() < 0.3 else links
         victim = chance.choice(links[1:-1])
         match chance.randint(0, 5):
             case 0:
-                told.remove(victim)
+                issued.remove(victim)
             case 1:
-                told[told.index(victim)] = replace(victim, target_state_hash="changed")
+                issued[issued.index(victim)] = replace(victim, target_state_hash="changed")
             case 2:
-                told.append(replace(victim, contract_version="another").sealed())
+                issued.append(replace(victim, contract_version="another").sealed())
             case 3:
-                told.append(replace(victim, algorithm="md5", certificate_id="odd").sealed())
+                issued.append(replace(victim, algorithm="md5", certificate_id="odd").sealed())
             case 4:
                 early = replace(draft(1), timestamp="2020-01-01T00:00:00Z", previous_hash=links[-1].chain_hash)
-                told += [early.sealed(), *([] if links[-1] in told else [links[-1]])]
+                issued += [early.sealed(), *([] if links[-1] in issued else [links[-1]])]
             case _:
-                told.append(replace(victim, run_id="copied elsewhere"))
-    return told
+                issued.append(replace(victim, run_id="copied elsewhere"))
+    return issued
 
 
 def event(certificate: Certificate, key: str = "cdme_fidelityCertificate") -> bytes:
@@ -76,18 +76,21 @@ def content(certificate: Certificate) -> str:
 
 def test_hashes_and_verdicts_are_those_of_the_offline_verifier(spark: SparkSession, tmp_path: Path) -> None:
     chance = Random(SEED)
-    told = list({content(one): one for one in story(chance)}.values())
+    issued = list({content(certificate): certificate for certificate in faulty_chains(chance)}.values())
     keys = ["cdme_fidelityCertificate", "cdme.fidelityCertificate"]
-    values = [event(one, chance.choice(keys)) for one in [*told, *chance.choices(told, k=len(told) // 3)]]
-    values += [event(replace(told[0], certificate_id="broken")).replace(b'"algorithm"', b'"algorythm"')]
-    values += [event(replace(told[0], certificate_id="list")).replace(b'"invariants": {', b'"invariants": [], "x": {')]
+    repeated = chance.choices(issued, k=len(issued) // 3)
+    values = [event(certificate, chance.choice(keys)) for certificate in [*issued, *repeated]]
+    values += [event(replace(issued[0], certificate_id="broken")).replace(b'"algorithm"', b'"algorythm"')]
+    values += [
+        event(replace(issued[0], certificate_id="list")).replace(b'"invariants": {', b'"invariants": [], "x": {')
+    ]
     chance.shuffle(values)
     cut = len(values) // 2
     store = curated(spark, str(tmp_path), [values[:cut], values[cut:]])
 
     expected = {
-        content(one): (chain_hash(one), fault.value if fault else "genuine")
-        for one, fault in zip(told, faults(told), strict=True)
+        content(certificate): (chain_hash(certificate), fault.value if fault else "genuine")
+        for certificate, fault in zip(issued, faults(issued), strict=True)
     }
     query = "SELECT * FROM certificate_checks"
     [checks] = run_sql(spark, store, query)
@@ -95,30 +98,32 @@ def test_hashes_and_verdicts_are_those_of_the_offline_verifier(spark: SparkSessi
     answer = Tables(str(tmp_path)).query(query)
     by_duckdb = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
     for checked in (by_spark, by_duckdb):
-        odd = {row["certificate_id"]: row["verdict"] for row in checked if row["certificate_id"] in ("broken", "list")}
-        assert odd == {"broken": "unknown algorithm", "list": "altered"}
+        invalid = {
+            row["certificate_id"]: row["verdict"] for row in checked if row["certificate_id"] in ("broken", "list")
+        }
+        assert invalid == {"broken": "unknown algorithm", "list": "altered"}
         found = {
             content(as_certificate(row)): (row["computed_hash"], row["verdict"])
             for row in checked
-            if row["certificate_id"] not in odd
+            if row["certificate_id"] not in invalid
         }
         assert found == expected
 
 
-def test_every_fault_occurs_in_the_story() -> None:
-    assert set(faults(story(Random(SEED)))) == {None, *Fault} - {Fault.TRUNCATED}
+def test_every_fault_occurs_in_the_faulty_chains() -> None:
+    assert set(faults(faulty_chains(Random(SEED)))) == {None, *Fault} - {Fault.TRUNCATED}
 
 
 TIMES = ("2026-01-31T10:00:00.123999Z", "-0044-03-15", "+12000-01-01T00:00:00Z", "yesterday")
 
 
-def facts_of(spark: SparkSession, told: Sequence[Certificate]) -> DataFrame:
-    """The first one's record has the offset 0."""
-    return facts(archive.archive(records(spark, list(map(event, told)))), {}).localCheckpoint()
+def facts_of(spark: SparkSession, issued: Sequence[Certificate]) -> DataFrame:
+    """The facts of the events, from offset 0 on."""
+    return facts(archive.archive(records(spark, list(map(event, issued)))), {}).localCheckpoint()
 
 
 def write_batches(root: Path, *batches: DataFrame) -> Iterator[DataFrame]:
-    """To this table alone. Yields it after each."""
+    """Write each batch to this table alone, and yield the table after it."""
     for number, found in enumerate(batches):
         writer = BatchWriter(found.sparkSession, str(root), "tests", number)
         if number == 0:
@@ -132,15 +137,15 @@ def at(time: str) -> Certificate:
     return replace(draft(1), timestamp=time).sealed()
 
 
-def test_a_certificate_that_comes_again_is_found_whatever_time_it_states(spark: SparkSession, tmp_path: Path) -> None:
-    """Each is in a file of its own, which is searched by these times."""
+def test_a_repeated_certificate_is_found_whatever_its_timestamp(spark: SparkSession, tmp_path: Path) -> None:
+    """Each certificate is in its own file, and files are skipped by these times."""
     found = facts_of(spark, list(map(at, TIMES)))
-    ones = [found.where(f"offset = {number}") for number in range(len(TIMES))]
-    sizes = [table.count() for table in write_batches(tmp_path, *(batch for one in ones for batch in (one, one)))]
+    batches = [found.where(f"offset = {number}") for number in range(len(TIMES)) for _ in range(2)]
+    sizes = [table.count() for table in write_batches(tmp_path, *batches)]
     assert sizes == [1, 1, 2, 2, 3, 3, 4, 4]
 
 
-def test_a_batch_looks_only_where_its_certificates_can_be(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_batch_reads_only_files_that_can_hold_its_certificates(spark: SparkSession, tmp_path: Path) -> None:
     found = facts_of(spark, [at("2024-01-31T10:00:00Z"), at("2026-01-31T10:00:00Z")])
     batches = write_batches(tmp_path, found.where("offset = 0"), found.where("offset = 1"))
     next(batches)
@@ -151,6 +156,6 @@ def test_a_batch_looks_only_where_its_certificates_can_be(spark: SparkSession, t
 
 def as_certificate(row: dict[str, object]) -> Certificate:
     members = {name: row[name] for name in Certificate.__dataclass_fields__}
-    invariants = {one["name"]: one["passed"] for one in row["invariants"]}  # type: ignore[attr-defined]
-    thresholds = {one["name"]: one["value"] for one in row["materiality_thresholds"]}  # type: ignore[attr-defined]
+    invariants = {check["name"]: check["passed"] for check in row["invariants"]}  # type: ignore[attr-defined]
+    thresholds = {limit["name"]: limit["value"] for limit in row["materiality_thresholds"]}  # type: ignore[attr-defined]
     return Certificate(**{**members, "invariants": invariants, "materiality_thresholds": thresholds})  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Every line of docs/runs.md, in any order of arrival (R41)."""
+"""Every line of docs/runs.md, in any order of arrival."""
 
 import re
 import uuid
@@ -34,7 +34,7 @@ def ledger(**members: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The types of a run's events, each with its minute and members; and what must come of them."""
+    """The events of a run (type, minute and members), and the expected columns of its row."""
 
     events: list[Step]
     expected: dict[str, Any]
@@ -107,7 +107,7 @@ OUTCOMES: dict[str, Outcome] = {
 
 @pytest.fixture(scope="module")
 def found(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str, Any]]:
-    """All outcomes in two batches, shuffled: an event may come long after those that follow it."""
+    """The rows of all runs, from two shuffled batches: events arrive in any order."""
     values = [
         event(outcome.run_id, kind, minute, members.get("name", name), **members)
         for name, outcome in OUTCOMES.items()
@@ -118,8 +118,8 @@ def found(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Call
     curated(spark, root, [values[: len(values) // 2], values[len(values) // 2 :]])
     query = """
         SELECT runs.*, error.message AS message, open_runs.is_overdue,
-            list_transform(outputs, lambda one: one.name) AS output_names,
-            list_transform(jobs, lambda one: one.name) AS job_names,
+            list_transform(outputs, lambda output: output.name) AS output_names,
+            list_transform(jobs, lambda job: job.name) AS job_names,
             (SELECT sum(copies)::INT FROM event_copies WHERE event_copies.run_id = runs.run_id) AS copies
         FROM runs LEFT JOIN open_runs ON open_runs.run_id = runs.run_id
     """

@@ -34,10 +34,10 @@ def maintenance(spark: SparkSession, store: TableReader, keep_hours: int = 168, 
     return Maintenance(spark, str(root), f"{root}-checkpoints", DAYS, timedelta(hours=keep_hours), **more)
 
 
-def add(store: TableReader, spark: SparkSession, table: Table, rows: Sequence[dict[str, Any]]) -> None:
+def add(writer: BatchWriter, spark: SparkSession, table: Table, rows: Sequence[dict[str, Any]]) -> None:
     """Append rows as one file; columns that are not given are null."""
     whole = [tuple(row.get(name) for name in table.columns) for row in rows]
-    store.append(table, spark.createDataFrame(whole, table.struct).coalesce(1))
+    writer.append(table, spark.createDataFrame(whole, table.struct).coalesce(1))
 
 
 def record(number: int, **more: Any) -> dict[str, Any]:
