@@ -1,1 +1,1 @@
-"""Every contract: Avro and JSON Schemas, their readers and writers, and the root error."""
+"""Every contract: Avro and JSON Schemas, tables, views, topic headers, reason codes, verdicts and errors."""

@@ -1,7 +1,7 @@
-"""Avro as all our records have it: schemas by name and version, and the header that tells which of them wrote a record.
+"""Avro schemas by name and version, and the header that says which schema a record was written with.
 
-`NAME.avsc` is what is written now. `released/NAME.VERSION.avsc` is every version ever released, the newest included:
-records that were written with them stay readable, and their readers can read what is written now (docs/topics.md).
+`NAME.avsc` is the schema for new records. `released/NAME.VERSION.avsc` has every released version, also the newest: old
+records stay readable, and readers with an old schema can read new records (docs/topics.md).
 """
 
 import io
@@ -34,12 +34,12 @@ class Schema:
 
     @cached_property
     def parsed(self) -> Any:
-        """As fastavro wants it."""
+        """The schema in the form that fastavro needs."""
         return fastavro.parse_schema(json.loads(self.text))
 
     @cached_property
     def canonical(self) -> str:
-        """What makes it the same schema, however it is written."""
+        """The canonical form: equal for schemas that differ only in notation."""
         return str(to_parsing_canonical_form(json.loads(self.text)))
 
     @cached_property
@@ -48,20 +48,20 @@ class Schema:
         return bytes.fromhex(fingerprint(self.canonical, "CRC-64-AVRO"))
 
     def header(self, schema_id: int | None = None) -> bytes:
-        """What a record begins with: single-object encoding, or Confluent framing when a registry gave a schema id."""
+        """The first bytes of a record: single-object encoding, or Confluent framing if a registry gave a schema id."""
         if schema_id is None:
             return SINGLE_OBJECT_MARKER + self.fingerprint
         return CONFLUENT_MARKER + struct.pack(">I", schema_id)
 
     def read(self, body: bytes, reader: "Schema | None" = None) -> dict[str, Any]:
-        """The record behind a header, written with this schema; as a reader of another one sees it."""
+        """Decode bytes that were written with this schema, without their header, as a reader with another schema."""
         as_read: Any = fastavro.schemaless_reader(io.BytesIO(body), self.parsed, (reader or self).parsed)
         return dict(as_read)
 
 
 @cache
 def released(name: str) -> dict[int, Schema]:
-    """Every version of a schema ever released, the newest last."""
+    """Every released version of a schema, the newest last."""
     pattern = re.compile(rf"{name}\.(\d+)\.avsc")
     found = ((pattern.fullmatch(file.name), file) for file in files("lineproof.schemas").joinpath("released").iterdir())
     versions = {int(match[1]): file.read_text() for match, file in found if match}
@@ -69,12 +69,12 @@ def released(name: str) -> dict[int, Schema]:
 
 
 def newest(name: str) -> Schema:
-    """What is written now."""
+    """The version that new records are written with."""
     return [*released(name).values()][-1]
 
 
-def schema_id_of(value: bytes) -> int | None:
-    """The id in Confluent framing; None in any other."""
+def confluent_schema_id(value: bytes) -> int | None:
+    """The schema id, if the value has Confluent framing; otherwise None."""
     if not value.startswith(CONFLUENT_MARKER) or len(value) < CONFLUENT_HEADER_BYTES:
         return None
     (schema_id,) = struct.unpack(">I", value[1:CONFLUENT_HEADER_BYTES])

@@ -1,12 +1,12 @@
-"""The wire format: the only place that knows how an event looks as bytes.
+"""The wire format of events: the only module that knows how they are encoded.
 
-Three framings, told apart by their first bytes:
+There are three framings. The first bytes tell them apart:
 
-* ``C3 01`` + 8-byte schema fingerprint + Avro: *single-object encoding*, what we write by default;
-* ``00`` + 4-byte schema id + Avro: Confluent's framing, for those who run a schema registry;
-* ``{``: plain OpenLineage JSON, so that stock OpenLineage Kafka transports work unchanged.
+* ``C3 01`` + 8-byte schema fingerprint + Avro: *single-object encoding*, the default;
+* ``00`` + 4-byte schema id + Avro: Confluent's framing, with a schema registry;
+* ``{``: plain OpenLineage JSON, as the Kafka transport of an OpenLineage client writes it.
 
-A record is never decoded with a schema that came over the wire: a fingerprint or an id only chooses among
+A record is never decoded with a schema that came over the wire: a fingerprint or an id only selects one of
 the schemas in `WRITER_SCHEMAS`.
 """
 
@@ -24,8 +24,8 @@ from lineproof.schemas.avro import (
     SINGLE_OBJECT_HEADER_BYTES,
     SINGLE_OBJECT_MARKER,
     Schema,
+    confluent_schema_id,
     released,
-    schema_id_of,
 )
 from lineproof.schemas.errors import LineproofError
 from lineproof.schemas.openlineage import Event
@@ -35,14 +35,14 @@ VERSION = 1
 JSON_MARKER = b"{"
 
 MAX_RECORD_BYTES = 20 * 1024 * 1024
-"""Spark's logical plans make events of many megabytes; they are lineage too."""
+"""Large enough for events with Spark's logical plans, which have many megabytes."""
 
 WRITER_SCHEMAS: dict[int, Schema] = released("envelope")
-"""Every envelope version ever released, so that archived records stay readable."""
+"""Every released version of the envelope, so that archived records stay readable."""
 
 
 class UnreadableRecord(LineproofError):
-    """A record's value is not an event in any framing; `reason` is the code its dead letter carries."""
+    """The value of a record is not an event in any framing. `reason` is the code of its dead letter."""
 
     def __init__(self, reason: Reason) -> None:
         super().__init__(f"The record cannot be read ({reason.value}): {reason.meaning}.", reason.remedy)
@@ -72,7 +72,7 @@ class Envelope:
 
     @classmethod
     def seal(cls, event: Event, emitter_id: str, sequence: int, trace_id: str | None = None) -> "Envelope":
-        """Put a checked event into its envelope."""
+        """Put a validated event into an envelope."""
         return cls(
             envelope_version=VERSION,
             event_id=event_id(event.payload),
@@ -93,7 +93,7 @@ class Envelope:
         )
 
     def encode(self, schema_id: int | None = None) -> bytes:
-        """The record's value: single-object encoding, or Confluent framing when a registry gave a schema id."""
+        """The value of the record: single-object encoding, or Confluent framing if a registry gave a schema id."""
         out = io.BytesIO()
         out.write(WRITER_SCHEMAS[VERSION].header(schema_id))
         fastavro.schemaless_writer(out, WRITER_SCHEMAS[VERSION].parsed, vars(self))
@@ -101,7 +101,7 @@ class Envelope:
 
 
 def event_id(payload: bytes) -> str:
-    """The id of an event: a UUIDv8 (RFC 9562) made of the first 16 bytes of the payload's SHA-256.
+    """The id of an event: a UUIDv8 (RFC 9562) from the first 16 bytes of the SHA-256 of the payload.
 
     `lineproof.streaming.stages.decode` computes the same in Spark SQL.
     """
@@ -112,7 +112,7 @@ def event_id(payload: bytes) -> str:
 
 
 def decode(value: bytes | None, schema_ids: Mapping[int, int] | None = None) -> Envelope | bytes:
-    """Read a record's value: an envelope, or the bare payload of a plain JSON event.
+    """Decode the value of a record: an envelope, or the payload of a plain JSON event.
 
     `schema_ids` maps a registry's schema ids to envelope versions.
     """
@@ -128,13 +128,13 @@ def decode(value: bytes | None, schema_ids: Mapping[int, int] | None = None) -> 
 
 
 def version_and_body(value: bytes, schema_ids: Mapping[int, int]) -> tuple[int, bytes]:
-    """The envelope version that a record's header names, and what follows the header."""
+    """The envelope version that the header of a record names, and the bytes after the header."""
     if value.startswith(SINGLE_OBJECT_MARKER):
         for version, known in WRITER_SCHEMAS.items():
             if value[2:SINGLE_OBJECT_HEADER_BYTES] == known.fingerprint:
                 return version, value[SINGLE_OBJECT_HEADER_BYTES:]
         raise UnreadableRecord(Reason.UNKNOWN_SCHEMA_FINGERPRINT)
-    schema_id = schema_id_of(value)
+    schema_id = confluent_schema_id(value)
     if schema_id is None:
         raise UnreadableRecord(Reason.UNKNOWN_FRAMING)
     if schema_id not in schema_ids:

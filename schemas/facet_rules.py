@@ -1,4 +1,4 @@
-"""From a facet's JSON Schema to a compiled rule. Whatever a schema refers to, nothing is fetched."""
+"""Compile the JSON Schema of a facet to a validator. Referenced schemas are never fetched."""
 
 import json
 import re
@@ -21,7 +21,7 @@ ENTITIES = {
     "input": "InputDatasetFacet",
     "output": "OutputDatasetFacet",
 }
-"""What a facet can belong to, and what OpenLineage calls a facet that does."""
+"""The entities that have facets, and the OpenLineage class of such a facet."""
 
 _BASE: dict[str, Any] = json.loads(files("lineproof.schemas").joinpath("facet_base.json").read_text())
 _DIALECT = _BASE["$schema"]
@@ -29,7 +29,7 @@ _BASE_ADDRESS = re.compile(r"https://openlineage\.io/spec/[0-9-]+/OpenLineage\.j
 
 
 class UnusableFacetSchema(LineproofError):
-    """A user's facet is configured in a way that nothing could be checked by."""
+    """The schema or the name of a user's facet cannot be used."""
 
     exit_code = 2
 
@@ -39,32 +39,32 @@ Refusal = Callable[[str, str], UnusableFacetSchema]
 
 @dataclass(frozen=True)
 class Rule:
-    """What facets that carry this `_schemaURL` must keep."""
+    """The validator for facets with this `_schemaURL`."""
 
     schema_url: str
     validator: jsonschema_rs.Validator
 
 
 def built_in_rules() -> dict[tuple[str, str], Rule]:
-    """The rules of all facets in `facet_schemas`, by entity and key."""
+    """The rules for all facets in `facet_schemas`, by entity and key."""
     folder = files("lineproof.schemas").joinpath("facet_schemas")
     documents = [json.loads(file.read_text()) for file in folder.iterdir()]
     return {place: _rule(*place, document) for document in documents for place in [_entity_and_key(document)]}
 
 
 def user_rule(entity: str, key: str, file: Path) -> Rule:
-    """The rule in a user's file: in OpenLineage's form, or simply the facet's schema."""
+    """The rule in a user's file, which is in OpenLineage's form or is just the schema of the facet."""
     refuse = partial(_refusal, entity, key, file)
     document = _read(file, refuse)
-    _refuse_unfit(document, key, refuse)
+    _refuse_unusable(document, key, refuse)
     try:
-        # By itself first, so that all of it is checked against JSON Schema, and unmasked, so that the user can see it.
+        # First alone: then all of it is checked against JSON Schema, and messages show the values to the user.
         jsonschema_rs.validator_for(document, retriever=_retrieve)
         rule = _rule(entity, key, document)
     except (ValueError, jsonschema_rs.ReferencingError) as error:
         raise refuse(
             f"it is not a usable JSON Schema: {_fault(error)}",
-            "Correct it. What it refers to must be in its own $defs: nothing is fetched.",
+            "Correct it. Referenced schemas must be in its own $defs: nothing is fetched.",
         ) from error
     if _is_closed_to_base_members(rule):
         raise refuse("it allows no _producer", "Add _producer and _schemaURL to its properties: every facet has them.")
@@ -73,12 +73,12 @@ def user_rule(entity: str, key: str, file: Path) -> Rule:
 
 @cache
 def base_validator(entity: str) -> jsonschema_rs.Validator:
-    """What every facet of this entity must keep."""
+    """The validator for all facets of this entity."""
     return _compile({"$ref": _base_address(entity)})
 
 
 def _entity_and_key(document: dict[str, Any]) -> tuple[str, str]:
-    """A schema of ours says by its class's `$ref` what its facet belongs to."""
+    """The `$ref` of the class in a built-in schema names the entity."""
     ((key, described),) = document["properties"].items()
     definition = document["$defs"][described["$ref"].rpartition("/")[2]]
     base = definition["$ref"].rpartition("/")[2]
@@ -86,7 +86,7 @@ def _entity_and_key(document: dict[str, Any]) -> tuple[str, str]:
 
 
 def _rule(entity: str, key: str, document: dict[str, Any]) -> Rule:
-    """In OpenLineage's form a file describes the facet as a property of its name; else the file is its schema."""
+    """In OpenLineage's form, the file has the facet as a property. Otherwise the file is the schema of the facet."""
     described = document.get("properties", {}).get(key)
     place = "" if described is None else f"/properties/{key}"
     both = [{"$ref": _base_address(entity)}, {"$ref": f"#/$defs/file{place}"}]
@@ -95,18 +95,18 @@ def _rule(entity: str, key: str, document: dict[str, Any]) -> Rule:
 
 
 def _schema_url(address: str, described: Any) -> str:
-    """An address on the web gets the facet's place in the file, as OpenLineage has it; a URN names the facet itself."""
+    """An http address is followed by the path in the file, as in OpenLineage; a URN names the facet itself."""
     reference = described.get("$ref", "") if isinstance(described, dict) else ""
     return address + reference if address.startswith("http") else address
 
 
 def _compile(schema: dict[str, Any]) -> jsonschema_rs.Validator:
-    # Facets may hold what is private: the mask keeps it out of messages.
+    # Facets may hold private data: the mask keeps values out of messages.
     return jsonschema_rs.validator_for(schema, validate_formats=True, mask="the value", retriever=_retrieve)
 
 
 def _retrieve(address: str) -> dict[str, Any]:
-    """Stands where the library would go to the network or to disk."""
+    """Replaces the library's access to the network and to the disk."""
     if _BASE_ADDRESS.fullmatch(address):
         return _BASE
     raise LookupError("schemas are not fetched")
@@ -132,10 +132,10 @@ def _read(file: Path, refuse: Refusal) -> dict[str, Any]:
     return document
 
 
-def _refuse_unfit(document: dict[str, Any], key: str, refuse: Refusal) -> None:
+def _refuse_unusable(document: dict[str, Any], key: str, refuse: Refusal) -> None:
     address = document.get("$id")
     if not isinstance(address, str) or not urlsplit(address).scheme or "#" in address:
-        raise refuse("it has no absolute $id", "Give it one that changes with every change: facets carry it.")
+        raise refuse("it has no absolute $id", "Add an $id, and change it with the schema: facets refer to it.")
     if document.get("$schema", _DIALECT) != _DIALECT:
         raise refuse("it is not in JSON Schema 2020-12, as OpenLineage's are", f"Set its $schema to {_DIALECT}.")
     if other := _other_facet(document, key):
@@ -143,7 +143,7 @@ def _refuse_unfit(document: dict[str, Any], key: str, refuse: Refusal) -> None:
 
 
 def _other_facet(document: dict[str, Any], key: str) -> str | None:
-    """The facet that a file in OpenLineage's form describes, where it is not the one it is configured for."""
+    """The facet that a file in OpenLineage's form describes, if it is another one than configured."""
     properties = document.get("properties")
     if not isinstance(properties, dict) or key in properties:
         return None
@@ -158,7 +158,7 @@ def _fault(error: Exception) -> str:
 
 
 def _is_closed_to_base_members(rule: Rule) -> bool:
-    """Messages name members but, thanks to the mask, no values."""
+    """Whether the schema refuses `_producer`, by the messages. The mask keeps values out of them."""
     errors = rule.validator.iter_errors({"_producer": rule.schema_url, "_schemaURL": rule.schema_url})
-    nothing_allowed = jsonschema_rs.ValidationErrorKind.FalseSchema
-    return any("_producer" in error.message or isinstance(error.kind, nothing_allowed) for error in errors)
+    allows_nothing = jsonschema_rs.ValidationErrorKind.FalseSchema
+    return any("_producer" in error.message or isinstance(error.kind, allows_nothing) for error in errors)

@@ -1,7 +1,7 @@
-"""What is wrong with the facets of an event: those lineproof writes, and those a user adds by configuration.
+"""Validate the facets of an event: those that lineproof writes, and those that a user configures.
 
-A facet is held to a schema only where its `_schemaURL` names that schema. Under any other, of an older version or of
-another producer, the same key follows rules we do not know, so that only what all facets share is asked of it.
+A facet is validated against a schema only if its `_schemaURL` names that schema. With any other URL, of an older
+version or of another producer, the same key follows unknown rules. Then only the rules for all facets apply.
 """
 
 import re
@@ -33,7 +33,7 @@ _USER_KEY = re.compile(r"[A-Za-z][A-Za-z0-9]*_[A-Za-z][A-Za-z0-9_]*")
 
 @dataclass(frozen=True)
 class FacetProblem:
-    """One thing that is wrong with one facet: where it stands in the event, and the facets it stands among."""
+    """A problem of one facet: its path in the event, and the group of facets that it belongs to."""
 
     path: str
     entity: str
@@ -47,23 +47,23 @@ class FacetProblem:
 
 @dataclass(frozen=True)
 class FacetRegistry:
-    """The facets that are known, by entity and key."""
+    """The schemas of known facets, by entity and key."""
 
     _rules: Mapping[tuple[str, str], Rule]
 
     @classmethod
     @cache
     def standard(cls) -> "FacetRegistry":
-        """The facets of lineproof, and those of OpenLineage that it writes."""
+        """The facets of lineproof, and the OpenLineage facets that it writes."""
         rules = built_in_rules()
-        # CDME's first generation wrote a dot where the second has an underscore.
+        # The first generation of CDME has a dot in the key where the second has an underscore.
         dotted = {
             (entity, key.replace("_", ".", 1)): rule for (entity, key), rule in rules.items() if key.startswith("cdme_")
         }
         return cls({**rules, **dotted})
 
     def with_user_facets(self, schemas: Mapping[Entity, Mapping[str, Path]]) -> "FacetRegistry":
-        """These and a user's own: schema files by entity and key."""
+        """A registry with the user's facets added: schema files by entity and key."""
         rules = dict(self._rules)
         for entity, by_key in schemas.items():
             for key, file in by_key.items():
@@ -72,14 +72,14 @@ class FacetRegistry:
         return FacetRegistry(rules)
 
     def schema_url(self, entity: str, key: str) -> str | None:
-        """The `_schemaURL` by which a facet is checked; None for one that is not known."""
+        """The `_schemaURL` of a known facet; None if the facet is not known."""
         rule = self._rules.get((entity, key))
         return rule.schema_url if rule else None
 
     def problems(self, document: dict[str, Any]) -> list[FacetProblem]:
-        """What is wrong with the facets of an event that is valid otherwise."""
+        """The problems of all facets of an event that is otherwise valid."""
         found: list[FacetProblem] = []
-        for entity, path, facets in _facets_of(document):
+        for entity, path, facets in _facet_groups(document):
             for key, facet in facets.items():
                 validator = self._validator(entity, key, facet)
                 if not validator.is_valid(facet):
@@ -96,8 +96,8 @@ class FacetRegistry:
         return rule.validator
 
 
-def _facets_of(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Every group of facets in an event: whose they are, where they stand, and the facets."""
+def _facet_groups(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Every group of facets in an event: the entity, the path, and the facets."""
     for entity in ("run", "job", "dataset"):
         if entity in document:
             yield entity, f"{entity}.facets", document[entity].get("facets", {})
@@ -116,15 +116,15 @@ def _messages(validator: jsonschema_rs.Validator, facet: dict[str, Any]) -> Iter
 def _refuse_name(entity: str, key: str, *, is_taken: bool) -> None:
     if entity not in ENTITIES:
         raise UnusableFacetSchema(
-            f"The facet {key} is configured for {entity!r}, which has no facets.",
+            f"The facet {key} is configured for {entity!r}, which cannot have facets.",
             f"Configure it under one of {', '.join(ENTITIES)}.",
         )
     if not _USER_KEY.fullmatch(key):
         raise UnusableFacetSchema(
-            f"The {entity} facet {key!r} has no prefix that tells whose it is.",
-            "Name it by a prefix, an underscore and a name, as in acme_deployment.",
+            f"The {entity} facet {key!r} has no prefix that names its owner.",
+            "Use a prefix, an underscore and a name, such as acme_deployment.",
         )
     if is_taken:
         raise UnusableFacetSchema(
-            f"The {entity} facet {key} is built in already.", "Choose another name, with a prefix of your own."
+            f"The {entity} facet {key} is already built in.", "Use another name, with your own prefix."
         )

@@ -1,4 +1,4 @@
-"""What an OpenLineage event is: the three kinds, how to tell them apart, and a check before they leave."""
+"""OpenLineage events: the three kinds, how to tell them apart, and validation against the specification."""
 
 import json
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ _VALIDATORS = {
 
 
 class InvalidEvent(LineproofError):
-    """The event breaks the OpenLineage specification."""
+    """The event is not valid by the OpenLineage specification."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """A checked event: its bytes as they were written, and the facts that route them."""
+    """A validated event: its unchanged bytes, and the fields that the envelope and the Kafka key need."""
 
     payload: bytes
     kind: str
@@ -40,7 +40,7 @@ class Event:
 
     @property
     def key(self) -> bytes:
-        """The Kafka key: all events of one run, one job or one dataset share a partition."""
+        """The Kafka key. All events of one run, one job or one dataset go to the same partition."""
         if self.kind == "RUN":
             return str(self.run_id).encode()
         if self.kind == "DATASET":
@@ -49,21 +49,21 @@ class Event:
 
 
 def kind_of(document: dict[str, Any]) -> str | None:
-    """Kinds differ by shape alone: `run` wins over `dataset`, `dataset` over `job`."""
+    """The kind of an event, by the members it has: `run` comes before `dataset`, `dataset` before `job`."""
     return next((kind for kind in KINDS if kind.lower() in document), None)
 
 
 def parse(payload: bytes) -> Event:
-    """Check an event's bytes against the specification and take out the facts that route it."""
+    """Validate the bytes of an event against the specification."""
     try:
         document = json.loads(payload, object_pairs_hook=_refuse_duplicate_keys)
     except (ValueError, RecursionError) as error:
         raise InvalidEvent(f"Not a JSON document: {error}.", "Correct the JSON.") from error
-    return event_of(document, payload)
+    return parse_document(document, payload)
 
 
-def event_of(document: Any, payload: bytes) -> Event:
-    """The same for a document whose bytes are known to say what it says."""
+def parse_document(document: Any, payload: bytes) -> Event:
+    """Validate an event that is already parsed. The payload must be the same document as bytes."""
     kind = kind_of(document) if isinstance(document, dict) else None
     if kind is None:
         raise InvalidEvent(
@@ -93,36 +93,36 @@ def event_of(document: Any, payload: bytes) -> Event:
         dataset_name=dataset.get("name"),
         producer=document["producer"],
     )
-    _refuse_half_characters(event)
+    _refuse_lone_surrogates(event)
     return event
 
 
 def parse_instant(text: str) -> datetime:
-    """An RFC 3339 instant, cut to microseconds as Spark does; Python 3.10 reads neither Z nor nanoseconds."""
+    """Parse an RFC 3339 time, cut to microseconds as Spark does. Python 3.10 parses neither Z nor nanoseconds."""
     day_and_time, zone = (text[:-1], "+00:00") if text[-1] in "zZ" else (text[:-6], text[-6:])
     seconds, _, fraction = day_and_time.partition(".")
     return datetime.fromisoformat(f"{seconds}.{fraction[:6]:0<6}{zone}")
 
 
 def _checked_instant(text: str) -> datetime:
-    """RFC 3339 has leap seconds and a year 0, which no table here can hold."""
+    """RFC 3339 allows leap seconds and the year 0, which the tables cannot hold."""
     try:
         return parse_instant(text)
     except ValueError as error:
         raise InvalidEvent(
-            f"Not a valid OpenLineage event: eventTime: {text} is no instant ({error}).",
-            "Write a second from 0 to 59, of the years 1 to 9999.",
+            f"Not a valid OpenLineage event: eventTime: {text} is not a point in time ({error}).",
+            "Use seconds from 0 to 59 and years from 1 to 9999.",
         ) from error
 
 
-def _refuse_half_characters(event: Event) -> None:
-    """JSON can escape one half of a surrogate pair, which UTF-8 cannot: no envelope could carry such a name."""
+def _refuse_lone_surrogates(event: Event) -> None:
+    """JSON can escape half of a surrogate pair, but UTF-8 cannot encode it: no envelope could hold such a name."""
     for member in ("producer", "job_namespace", "job_name", "dataset_namespace", "dataset_name"):
         try:
             (getattr(event, member) or "").encode()
         except UnicodeEncodeError as error:
             raise InvalidEvent(
-                f"Not a valid OpenLineage event: {member} has half of a surrogate pair.", "Write whole characters."
+                f"Not a valid OpenLineage event: {member} has half of a surrogate pair.", "Use complete characters."
             ) from error
 
 

@@ -1,7 +1,7 @@
-"""A schema registry: the ids it gives to our schemas, by two calls of the REST interface that Confluent documents.
+"""A client of a schema registry, with two calls of Confluent's REST API: look up and register a schema.
 
-Schemas are registered under the subject `TOPIC-value`. Which schema an id stands for is never taken from the registry:
-it is asked for the ids of those we know.
+Schemas are registered under the subject `TOPIC-value`. A schema is never read from the registry: it is only asked for
+the ids of the schemas that this release has.
 """
 
 import base64
@@ -17,23 +17,23 @@ from lineproof.schemas.errors import LineproofError, suggest
 
 TIMEOUT_S = 5
 OPTIONS = ("url", "basic.auth.user.info", "bearer.auth.token", "ssl.ca.location")
-"""Named as Confluent's own clients name them."""
+"""The names that Confluent's own clients use."""
 
 _NO_SUCH_SUBJECT = 404
 
 
 class InvalidRegistryOptions(LineproofError):
-    """Options with which no registry could ever be asked."""
+    """The options do not name a schema registry, or one of them is unknown."""
 
     exit_code = 2
 
 
 class RegistryUnavailable(LineproofError):
-    """The registry does not answer, or refuses."""
+    """The registry does not answer, or refuses the request."""
 
 
 class Registry:
-    """The registry that the options name. An id is asked for once: it never changes."""
+    """A client of the registry that the options name. It caches ids, because an id never changes."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
         check(options)
@@ -46,25 +46,25 @@ class Registry:
         self._ca_file = options.get("ssl.ca.location")
         self._ids: dict[tuple[str, Schema], int] = {}
 
-    def id_of(self, topic: str, schema: Schema) -> int:
-        """The id of a schema of a topic's values, which is registered if it is not yet."""
-        found = self._known(topic, schema)
-        if found is None:
-            found = self._ids[topic, schema] = self._post(f"{_subject(topic)}/versions", schema)
-        return found
+    def register(self, topic: str, schema: Schema) -> int:
+        """The id of a schema for the values of a topic. Registers the schema if necessary."""
+        schema_id = self._look_up(topic, schema)
+        if schema_id is None:
+            schema_id = self._ids[topic, schema] = self._post(f"{_subject(topic)}/versions", schema)
+        return schema_id
 
-    def known(self, topic: str, names: Iterable[str] = NAMES) -> dict[int, Schema]:
-        """Those of our schemas, of any version, that are registered for a topic's values, by their ids."""
+    def registered(self, topic: str, names: Iterable[str] = NAMES) -> dict[int, Schema]:
+        """Our schemas, of all versions, that are registered for the values of a topic, by their ids."""
         ours = [schema for name in names for schema in released(name).values()]
-        ids = {self._known(topic, schema): schema for schema in ours}
+        ids = {self._look_up(topic, schema): schema for schema in ours}
         return {schema_id: schema for schema_id, schema in ids.items() if schema_id is not None}
 
     def envelope_ids(self, topic: str) -> dict[int, int]:
-        """Schema ids to versions of the envelope. The newest is registered, so that its id is known before its use."""
-        self.id_of(topic, newest("envelope"))
-        return {schema_id: schema.version for schema_id, schema in self.known(topic, ["envelope"]).items()}
+        """Schema ids and their envelope versions. Registers the newest version, to know its id before it is used."""
+        self.register(topic, newest("envelope"))
+        return {schema_id: schema.version for schema_id, schema in self.registered(topic, ["envelope"]).items()}
 
-    def _known(self, topic: str, schema: Schema) -> int | None:
+    def _look_up(self, topic: str, schema: Schema) -> int | None:
         if (topic, schema) not in self._ids:
             try:
                 self._ids[topic, schema] = self._post(_subject(topic), schema)
@@ -73,7 +73,7 @@ class Registry:
         return self._ids[topic, schema]
 
     def _post(self, path: str, schema: Schema) -> int:
-        """The id that the registry answers with. Raises HTTPError where it does not know the subject or the schema."""
+        """The id in the registry's answer. Raises HTTPError if the registry does not know the subject or the schema."""
         body = json.dumps({"schemaType": "AVRO", "schema": schema.text}).encode()
         request = urllib.request.Request(f"{self._url}/{path}", body, self._headers)  # noqa: S310
         context = ssl.create_default_context(cafile=self._ca_file) if self._url.startswith("https") else None
@@ -83,10 +83,10 @@ class Registry:
         except urllib.error.HTTPError as error:
             if error.code == _NO_SUCH_SUBJECT and not path.endswith("/versions"):
                 raise
-            said = error.read(500).decode(errors="replace")
+            message = error.read(500).decode(errors="replace")
             raise RegistryUnavailable(
-                f"The schema registry at {self._url} refuses to answer for {path} ({error.code}): {said}",
-                "Grant access to that subject, or register the schema there by hand; it is in `schemas/`.",
+                f"The schema registry at {self._url} refuses {path} ({error.code}): {message}",
+                "Grant access to that subject, or register the schema yourself; it is in `schemas/`.",
             ) from error
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RegistryUnavailable(
@@ -96,18 +96,19 @@ class Registry:
 
 
 def check(options: Mapping[str, str]) -> None:
-    """Refuse options that cannot be right."""
+    """Refuse unknown options and addresses that cannot be used."""
     for name in options:
         if name not in OPTIONS:
-            raise InvalidRegistryOptions(f"There is no option {name} of a schema registry.", suggest(name, OPTIONS))
+            raise InvalidRegistryOptions(f"A schema registry has no option {name}.", suggest(name, OPTIONS))
     url = urlsplit(options.get("url", ""))
     if url.scheme not in ("http", "https") or not url.hostname:
         raise InvalidRegistryOptions(
-            "The schema registry has no address that can be used.", "Set `url` to one that begins with https://."
+            "The address of the schema registry is missing or not valid.",
+            "Set `url` to an address that begins with https://.",
         )
     if url.username or url.password:
         raise InvalidRegistryOptions(
-            "The schema registry's address has a password in it.", "Set `basic.auth.user.info` to USER:PASSWORD."
+            "The address of the schema registry contains a password.", "Set `basic.auth.user.info` to USER:PASSWORD."
         )
 
 

@@ -1,7 +1,7 @@
-"""Keep secrets and personal data out of events, and what helps debugging in.
+"""Remove secrets and personal data from texts, and keep what helps debugging.
 
-By value: whatever looks like a credential or like personal data is replaced, wherever it stands. By key: the value of
-anything called a password, token and so on is replaced, whatever it looks like. Exception types, files and lines stay.
+By value: text that looks like a credential or like personal data is replaced, wherever it is. By key: the value of a
+key such as password or token is replaced, whatever it looks like. Exception types, file names and line numbers stay.
 """
 
 import re
@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 MAX_TEXT = 8_000
-"""Longer texts lose their middle: a message begins with what happened, and a trace ends with it."""
+"""Longer texts lose their middle: messages begin with what happened, and stack traces end with it."""
 
-_TELLTALES = (
+_SENSITIVE_WORDS = (
     r"pass(?:word|wd|phrase)?|pwd|secret|token|api[_.-]?key|access[_.-]?key|account[_.-]?key|private[_.-]?key|"
     r"credentials?|authorization|auth|cookie|session[_.-]?id|connection[_.-]?string|signature|sig|jaas|key[_.-]?pem"
 )
-_SECRET_KEY = re.compile(rf"(?:^|[^a-z])(?:{_TELLTALES})(?:$|[^a-z])", re.IGNORECASE)
+_SECRET_KEY = re.compile(rf"(?:^|[^a-z])(?:{_SENSITIVE_WORDS})(?:$|[^a-z])", re.IGNORECASE)
 
 _Replacement = str | Callable[[re.Match[str]], str]
 
@@ -25,17 +25,17 @@ def _if_valid(is_valid: Callable[[str], bool], mark: str) -> Callable[[re.Match[
 
 
 def _is_card_number(digits: str) -> bool:
-    """The Luhn check, so that row counts and offsets are left alone."""
+    """The Luhn check, so that row counts and offsets are not replaced."""
     doubled = [int(digit) * (1 + place % 2) for place, digit in enumerate(reversed(digits))]
     return 13 <= len(digits) <= 19 and sum(number - 9 * (number > 9) for number in doubled) % 10 == 0
 
 
 def _is_iban(text: str) -> bool:
-    """The check of ISO 13616."""
+    """The checksum of ISO 13616."""
     return 15 <= len(text) <= 34 and int("".join(str(int(c, 36)) for c in text[4:] + text[:4])) % 97 == 1
 
 
-# In this order: what is long and certain before what is short and may be a part of it.
+# The order matters: long and certain patterns first, then short ones that may match a part of them.
 _PATTERNS: tuple[tuple[re.Pattern[str], _Replacement], ...] = (
     (re.compile(r"-----BEGIN [A-Z0-9 ]+-----.*?(?:-----END [A-Z0-9 ]+-----|\Z)", re.DOTALL), "[key]"),
     (re.compile(r"\beyJ[\w-]{5,}\.[\w-]{5,}(?:\.[\w-]*)?"), "[token]"),
@@ -43,7 +43,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], _Replacement], ...] = (
     (re.compile(r"\b(bearer|basic|digest|negotiate)\s+[\w.~+/=-]{6,}", re.IGNORECASE), r"\1 [secret]"),
     (
         re.compile(
-            rf"((?:(?<![a-z])|(?<=(?-i:[a-z]))(?=(?-i:[A-Z])))(?:{_TELLTALES})(?:[_.-]?(?:id|value|key))?)"
+            rf"((?:(?<![a-z])|(?<=(?-i:[a-z]))(?=(?-i:[A-Z])))(?:{_SENSITIVE_WORDS})(?:[_.-]?(?:id|value|key))?)"
             r"(['\"]?\s*(?:=>|[:=]|\bis\b|\bIDENTIFIED\s+BY\b)\s*)"
             r"(?:\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|(?!\[)[^\s,;&)}\]]+)",
             re.IGNORECASE,
@@ -68,15 +68,15 @@ _PATTERNS: tuple[tuple[re.Pattern[str], _Replacement], ...] = (
 
 
 def sanitise(text: str, limit: int = MAX_TEXT) -> str:
-    """The text without secrets and personal data, at most about `limit` characters long."""
-    # Cut last: half a secret has no shape to know it by.
+    """The text without secrets and personal data, about `limit` characters long at most."""
+    # Shorten last: half of a secret does not match its pattern.
     for pattern, replacement in _PATTERNS:
         text = pattern.sub(replacement, text)
     return _shortened(text, limit)
 
 
 def sanitise_value(value: Any, limit: int = MAX_TEXT) -> Any:
-    """The same for everything JSON can hold, by key and by value."""
+    """Sanitise any JSON value, by key and by value."""
     if isinstance(value, str):
         return sanitise(value, limit)
     if isinstance(value, Mapping):
@@ -90,7 +90,7 @@ def sanitise_value(value: Any, limit: int = MAX_TEXT) -> Any:
 
 
 def is_secret_key(name: str) -> bool:
-    """Whether a key promises a secret: dbPassword, api-key, X-Auth-Token, but not author or tokenCount."""
+    """Whether a key names a secret: dbPassword, api-key, X-Auth-Token, but not author or tokenCount."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
     return bool(_SECRET_KEY.search(words)) and not re.search(r"count|limit|total|usage|type", words, re.IGNORECASE)
 

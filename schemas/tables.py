@@ -1,4 +1,4 @@
-"""What a reader has to know about the tables: their names, their keys, and the query that writes each.
+"""What a reader has to know about the tables: names, keys, and the streaming query that writes each of them.
 
 The columns of a table, with their comments, are in its module in `streaming/tables/`.
 """

@@ -15,8 +15,8 @@ from lineproof.schemas.avro import (
     NAMES,
     SINGLE_OBJECT_HEADER_BYTES,
     Schema,
+    confluent_schema_id,
     released,
-    schema_id_of,
 )
 from lineproof.schemas.envelope import JSON_MARKER
 from lineproof.schemas.errors import LineproofError, suggest
@@ -152,7 +152,7 @@ def decode(value: bytes | None, schema_ids: Mapping[int, Schema]) -> tuple[Schem
         return None, None, Reason.EMPTY_VALUE.meaning
     if value.startswith(JSON_MARKER):
         return _as_json(value)
-    schema_id = schema_id_of(value)
+    schema_id = confluent_schema_id(value)
     if schema_id is None:
         schema, body = _BY_HEADER.get(value[:SINGLE_OBJECT_HEADER_BYTES]), value[SINGLE_OBJECT_HEADER_BYTES:]
     else:

@@ -10,7 +10,7 @@ import pytest
 from fastavro.schema import SchemaParseException
 from fastavro.utils import generate_many
 
-from lineproof.schemas.avro import NAMES, Schema, newest, released, schema_id_of
+from lineproof.schemas.avro import NAMES, Schema, confluent_schema_id, newest, released
 from lineproof.streaming.stages.publish import SCHEMAS
 from lineproof.streaming.tables import quality_results, runs
 
@@ -78,9 +78,9 @@ def test_what_is_written_is_the_newest_release(name: str) -> None:
 def test_headers_tell_schemas_apart() -> None:
     headers = {schema.header() for name in NAMES for schema in released(name).values()}
     assert len(headers) == sum(len(released(name)) for name in NAMES)
-    assert all(len(header) == 10 and schema_id_of(header) is None for header in headers)
-    assert schema_id_of(newest("run").header(7) + b"body") == 7
-    assert schema_id_of(b"\x00\x00") is None
+    assert all(len(header) == 10 and confluent_schema_id(header) is None for header in headers)
+    assert confluent_schema_id(newest("run").header(7) + b"body") == 7
+    assert confluent_schema_id(b"\x00\x00") is None
 
 
 def test_records_have_the_columns_of_their_tables() -> None:

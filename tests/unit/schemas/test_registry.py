@@ -17,26 +17,26 @@ from tests.registry import USER, running
 def test_a_schema_is_registered_once_and_known_by_its_id() -> None:
     with running() as server:
         registry = Registry(server.options)
-        assert registry.known("events") == {}
-        envelope = registry.id_of("events", newest("envelope"))
-        assert registry.id_of("events", newest("envelope")) == envelope
-        assert registry.id_of("runs", newest("run")) != envelope
+        assert registry.registered("events") == {}
+        envelope = registry.register("events", newest("envelope"))
+        assert registry.register("events", newest("envelope")) == envelope
+        assert registry.register("runs", newest("run")) != envelope
         assert [*server.subjects] == ["events-value", "runs-value"]
         # Another process finds what is there.
-        assert Registry(server.options).known("events") == {envelope: newest("envelope")}
+        assert Registry(server.options).registered("events") == {envelope: newest("envelope")}
         assert Registry(server.options).envelope_ids("events") == {envelope: 1}
-    assert registry.id_of("events", newest("envelope")) == envelope, "an id is asked for once"
+    assert registry.register("events", newest("envelope")) == envelope, "an id is asked for once"
 
 
 def test_a_registry_that_refuses_or_is_away_is_named() -> None:
     with running() as server:
         with pytest.raises(RegistryUnavailable, match=r"401.*\n.*Grant access"):
-            Registry({**server.options, "basic.auth.user.info": "wrong:one"}).id_of("t", newest("run"))
+            Registry({**server.options, "basic.auth.user.info": "wrong:one"}).register("t", newest("run"))
         server.refuses = 409
         with pytest.raises(RegistryUnavailable, match=r"t-value/versions \(409\).*incompatible"):
-            Registry(server.options).id_of("t", newest("run"))
+            Registry(server.options).register("t", newest("run"))
     with pytest.raises(RegistryUnavailable, match="does not answer"):
-        Registry(server.options).id_of("t", newest("run"))
+        Registry(server.options).register("t", newest("run"))
 
 
 @pytest.mark.parametrize(
