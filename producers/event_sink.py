@@ -19,7 +19,7 @@ from lineproof.producers.events import Document
 from lineproof.producers.transports.base import Stats, Transport
 from lineproof.schemas.envelope import Envelope
 from lineproof.schemas.facets import FacetRegistry
-from lineproof.schemas.openlineage import Event, InvalidEvent, event_of, parse
+from lineproof.schemas.openlineage import Event, InvalidEvent, parse, parse_document
 from lineproof.schemas.sanitise import sanitise
 
 log = logging.getLogger(__name__)
@@ -53,7 +53,7 @@ class EventSink:
         for problem in self._registry.problems(document):
             self.report(InvalidEvent(f"The facet {problem}. It was not sent.", "Correct the facet."))
             problem.group.pop(problem.key, None)
-        self._send(event_of(document, to_payload(document)), trace_id)
+        self._send(parse_document(document, to_payload(document)), trace_id)
 
     def publish_json(self, payload: bytes) -> None:
         """Publish an event built elsewhere, byte for byte. Raises InvalidEvent if it is not OpenLineage."""

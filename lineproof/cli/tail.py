@@ -62,7 +62,7 @@ def tail(
     name, registry = library.topic_named(topic, topics), registry_of(settings)
     last = None if from_beginning else DEFAULT_LAST if count is None else count
     records = library.tail(
-        client_options(settings), name, registry.known(name) if registry else {}, last=last, follow=follow
+        client_options(settings), name, registry.registered(name) if registry else {}, last=last, follow=follow
     )
     try:
         if not _print(islice(records, count) if from_beginning else records, output):

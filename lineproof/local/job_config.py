@@ -28,7 +28,7 @@ def job_config(settings: Settings, recovery: Recovery = NO_RECOVERY) -> JobConfi
 
     def target(topic: str, schema_name: str) -> Target:
         schema = newest(schema_name)
-        return Target(topic, schema.header(registry.id_of(topic, schema) if registry else None))
+        return Target(topic, schema.header(registry.register(topic, schema) if registry else None))
 
     kafka = spark_options(client_options(settings))
     ingest = IngestConfig(

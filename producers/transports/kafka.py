@@ -107,7 +107,7 @@ class KafkaSender:
             )
         if self._registry:
             try:
-                self._registry.id_of(self._topic, newest("envelope"))
+                self._registry.register(self._topic, newest("envelope"))
             except RegistryUnavailable as error:
                 raise EndpointUnavailable(error.what, error.remedy) from error
 
@@ -125,7 +125,7 @@ class KafkaSender:
             return value
         for schema in WRITER_SCHEMAS.values():
             if value.startswith(header := schema.header()):
-                return schema.header(self._registry.id_of(self._topic, schema)) + value[len(header) :]
+                return schema.header(self._registry.register(self._topic, schema)) + value[len(header) :]
         return value
 
     def _on_delivery(self, entry: SpoolEntry, error: KafkaError | None, _message: Message | None) -> None:

@@ -11,7 +11,7 @@ from datetime import datetime, timezone
 from pyspark.sql import SparkSession
 
 from lineproof.schemas.errors import LineproofError
-from lineproof.schemas.table_format import FORMAT, FORMAT_PROPERTY, current_format, format_of, refuse_newer
+from lineproof.schemas.table_format import FORMAT, FORMAT_PROPERTY, current_format, format_number, refuse_newer
 from lineproof.streaming.delta.definition import Definition
 from lineproof.streaming.delta.table import Table
 
@@ -51,7 +51,7 @@ def migrate(spark: SparkSession, path: str, table: Table) -> list[Step]:
             f"The table {path} has columns that this release does not know: {', '.join(unknown)}.",
             "Use the newer release that wrote them. If they were added by hand, drop them.",
         )
-    steps = [step for step in STEPS if step.number > format_of(found)]
+    steps = [step for step in STEPS if step.number > format_number(found)]
     for step in steps:
         step.apply(definition)
         done_at = datetime.now(timezone.utc).isoformat(timespec="seconds")

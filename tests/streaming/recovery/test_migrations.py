@@ -95,7 +95,7 @@ def test_newer_and_foreign_tables_are_refused(spark: SparkSession, tmp_path: Pat
         migrate(spark, path, replace(runs.TABLE, schema=tuple(wider)))
     Definition(spark, path, runs.TABLE).set({FORMAT_PROPERTY: str(FORMAT + 1), RELEASE_PROPERTY: "9.1.0"})
     refusal = (
-        rf"has format {FORMAT + 1}, and lineproof .* knows those up to {FORMAT}\.\s+Use lineproof 9\.1\.0 or newer"
+        rf"has format {FORMAT + 1}, and lineproof .* supports formats up to {FORMAT}\.\s+Use lineproof 9\.1\.0 or newer"
     )
     with pytest.raises(NewerTable, match=refusal):
         migrate(spark, path, runs.TABLE)
