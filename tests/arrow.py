@@ -1,4 +1,4 @@
-"""What tables of records have in common, as Arrow types: for tables that tests write without Spark."""
+"""The columns that tables of records share, as Arrow types: for tables that tests write without Spark."""
 
 import pyarrow as pa
 

@@ -1,7 +1,7 @@
-"""A schema registry for tests: the two calls we make, answered as Confluent's REST interface does.
+"""A schema registry for tests: it answers the two calls that we make as Confluent's REST API does.
 
-No registry could be installed where it was written. It says whether our requests have the shape we know of, and not
-whether any product takes them.
+It was written without access to a real registry. It checks that our requests are as documented, not that a product
+accepts them.
 """
 
 import base64
@@ -18,7 +18,7 @@ USER = "lineproof:s3cret"
 
 
 class TestRegistry(ThreadingHTTPServer):
-    """Schemas by subject. One schema has one id, whatever its subjects."""
+    """Schemas by subject. A schema has one id, the same for all subjects."""
 
     daemon_threads = True
     __test__ = False
@@ -29,7 +29,7 @@ class TestRegistry(ThreadingHTTPServer):
         self.ids: list[Any] = []
         self.refuses: int | None = None
         self.hangs = threading.Event()
-        self.asked = 0
+        self.requests = 0
 
     @property
     def options(self) -> dict[str, str]:
@@ -45,11 +45,11 @@ class Handler(BaseHTTPRequestHandler):
     server: TestRegistry
 
     def do_POST(self) -> None:
-        self.server.asked += 1
+        self.server.requests += 1
         while self.server.hangs.is_set():
             time.sleep(0.01)
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        schema = json.loads(asked["schema"])
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        schema = json.loads(request["schema"])
         path = re.fullmatch(r"/subjects/([^/]+)(/versions)?", self.path)
         expected = f"Basic {base64.b64encode(USER.encode()).decode()}"
         if self.headers["Authorization"] != expected:
@@ -74,7 +74,7 @@ class Handler(BaseHTTPRequestHandler):
                 "subject": path[1],
                 "version": version,
                 "id": self.server.id_of(schema),
-                "schema": asked["schema"],
+                "schema": request["schema"],
             }
             self.answer(200, answer)
 
@@ -90,7 +90,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def running(port: int = 0) -> Iterator[TestRegistry]:
-    """A registry for as long as it lasts."""
+    """A registry that runs until the context is left."""
     server = TestRegistry(port)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:

@@ -1,4 +1,4 @@
-"""Schemas, their headers, and the rule by which they may change (R49)."""
+"""Avro schemas, their headers, and compatibility between versions."""
 
 import io
 import json
@@ -24,15 +24,15 @@ def written(schema: Schema, record: Any) -> bytes:
 
 
 def assert_readable(writer: Schema, reader: Schema) -> None:
-    """Whatever the one writes, the other reads."""
+    """The reader can read everything that the writer writes."""
     for record in generate_many(writer.parsed, 20):
-        writer_saw, reader_saw = writer.read(written(writer, record)), writer.read(written(writer, record), reader)
-        assert all(reader_saw[name] == value for name, value in writer_saw.items() if name in reader_saw)
+        by_writer, by_reader = writer.read(written(writer, record)), writer.read(written(writer, record), reader)
+        assert all(by_reader[name] == value for name, value in by_writer.items() if name in by_reader)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_old_readers_read_new_records_and_new_readers_old_ones(name: str) -> None:
-    """The rule of docs/topics.md, for every version ever released."""
+    """The rule in docs/topics.md, for every released version."""
     for old in released(name).values():
         assert_readable(newest(name), old)
         assert_readable(old, newest(name))
@@ -40,7 +40,7 @@ def test_old_readers_read_new_records_and_new_readers_old_ones(name: str) -> Non
 
 def changed(schema: Schema, *fields: dict[str, Any], without: str = "") -> Schema:
     document = json.loads(schema.text)
-    kept = [field for field in document["fields"] if field["name"] not in (without, *(one["name"] for one in fields))]
+    kept = [field for field in document["fields"] if field["name"] not in (without, *(new["name"] for new in fields))]
     return Schema(schema.name, schema.version + 1, json.dumps({**document, "fields": [*kept, *fields]}))
 
 
@@ -51,9 +51,9 @@ def changed(schema: Schema, *fields: dict[str, Any], without: str = "") -> Schem
         ([{"name": "kind", "type": "int"}], ""),
         ([{"name": "severity", "type": "string"}], ""),
     ],
-    ids=["a field is taken out", "a field changes its type", "a field without a default is added"],
+    ids=["a field is removed", "a field changes its type", "a field without a default is added"],
 )
-def test_a_change_that_breaks_the_rule_is_found(fields: list[dict[str, Any]], without: str) -> None:
+def test_an_incompatible_change_is_found(fields: list[dict[str, Any]], without: str) -> None:
     old = newest("violation")
     new = changed(old, *fields, without=without)
     with pytest.raises(INCOMPATIBLE):  # noqa: PT012
@@ -69,8 +69,8 @@ def test_a_field_with_a_default_may_be_added() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_written_is_the_newest_release(name: str) -> None:
-    """Whoever changes a schema releases it: `released/` is complete, so that the rule is checked against all."""
+def test_new_records_have_the_newest_released_schema(name: str) -> None:
+    """A changed schema must be added to `released/`, so that it is checked against all others."""
     assert files("lineproof.schemas").joinpath(f"{name}.avsc").read_text() == newest(name).text
     assert [*released(name)] == [*range(1, len(released(name)) + 1)]
 

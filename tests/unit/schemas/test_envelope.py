@@ -1,4 +1,4 @@
-"""The wire format, without Spark (R1)."""
+"""The wire format, without Spark."""
 
 import dataclasses
 import hashlib
@@ -10,7 +10,7 @@ from lineproof.schemas.envelope import WRITER_SCHEMAS, Envelope, UnreadableRecor
 from lineproof.schemas.reasons import Reason
 from tests.events import payload, sealed
 
-# One record as version 0.1.0 wrote it. It must stay readable for as long as archives are kept.
+# A record as version 0.1.0 wrote it. It must stay readable for ever, because archives are kept.
 V1_RECORD = bytes.fromhex(
     "c301058e152e6986f95b024863393333646236652d623433382d383866332d396536382d3465386361643437313261330002"
     "0a535441525480a08ff284eba406024830313839303030302d303030302d373030302d383030302d30303030303030303030"
@@ -71,7 +71,7 @@ def test_a_v1_record_stays_readable() -> None:
         (sealed(payload()).encode()[:12], Reason.AVRO_UNDECODABLE),
     ],
 )
-def test_what_cannot_be_read_has_a_reason(value: bytes | None, reason: Reason) -> None:
+def test_unreadable_records_have_a_reason(value: bytes | None, reason: Reason) -> None:
     with pytest.raises(UnreadableRecord) as caught:
         decode(value, {7: 1})
     assert caught.value.reason is reason
@@ -89,4 +89,4 @@ def test_envelope_fields_follow_the_schema() -> None:
     from importlib.resources import files
 
     schema = json.loads(files("lineproof.schemas").joinpath("envelope.avsc").read_text())
-    assert [one["name"] for one in schema["fields"]] == [one.name for one in dataclasses.fields(Envelope)]
+    assert [field["name"] for field in schema["fields"]] == [field.name for field in dataclasses.fields(Envelope)]

@@ -1,4 +1,4 @@
-"""How the facets of an event are checked, and the standard facets among them (R11, R18)."""
+"""Validation of the facets of an event, and the standard OpenLineage facets."""
 
 import pkgutil
 from importlib import import_module
@@ -52,20 +52,20 @@ STANDARD: dict[tuple[str, str], dict[str, Any]] = {
 
 
 def stock_class(schema_url: str) -> Any:
-    """The class `openlineage-python` has for a facet."""
+    """The class of a facet in `openlineage-python`."""
     name = schema_url.rpartition("/")[2]
     modules = [import_module(f"{generated.__name__}.{each.name}") for each in pkgutil.iter_modules(generated.__path__)]
     return next(getattr(module, name) for module in modules if hasattr(module, name))
 
 
-def carrying(entity: str, key: str, facet: dict[str, Any]) -> dict[str, Any]:
+def event_with(entity: str, key: str, facet: dict[str, Any]) -> dict[str, Any]:
     if entity in ("input", "output"):
         return {f"{entity}s": [{f"{entity}Facets": {key: facet}}]}
     return {entity: {"facets": {key: facet}}}
 
 
 def written(entity: str, key: str, body: dict[str, Any]) -> dict[str, Any]:
-    """A facet under the address of our rules."""
+    """A facet with the `_schemaURL` of its built-in schema."""
     return {"_producer": "urn:tests", "_schemaURL": REGISTRY.schema_url(entity, key), **body}
 
 
@@ -82,18 +82,18 @@ def test_standard_facets_agree_with_the_stock_classes(place: tuple[str, str]) ->
     stock = stock_class(url)
     fields = [field for field in attr.fields(stock) if not field.name.startswith("_")]
     required = {field.name for field in fields if field.default is attr.NOTHING}
-    missing = {problem.message for problem in REGISTRY.problems(carrying(*place, written(*place, {})))}
+    missing = {problem.message for problem in REGISTRY.problems(event_with(*place, written(*place, {})))}
     assert stock._get_schema() == url
     assert missing == {f'"{name}" is a required property' for name in required}
     for field in fields:
-        wrong = REGISTRY.problems(carrying(*place, written(*place, {**STANDARD[place], field.name: [[]]})))
+        wrong = REGISTRY.problems(event_with(*place, written(*place, {**STANDARD[place], field.name: [[]]})))
         assert [problem.message.startswith(field.name) for problem in wrong] == [True], field.name
 
 
 @pytest.mark.parametrize("place", STANDARD)
 def test_standard_facets_may_hold_more_than_we_know(place: tuple[str, str]) -> None:
     facet = written(*place, {**STANDARD[place], "later": {"any": 1}})
-    assert REGISTRY.problems(carrying(*place, facet)) == []
+    assert REGISTRY.problems(event_with(*place, facet)) == []
 
 
 def test_facets_are_found_wherever_they_stand() -> None:
@@ -125,31 +125,31 @@ def test_an_event_without_facets_has_no_problem() -> None:
 
 
 @pytest.mark.parametrize("key", ["acme_unknown", "cdme_execution", "cdme.execution", "errorMessage"])
-def test_facets_under_another_schema_need_only_what_all_facets_need(key: str) -> None:
-    assert REGISTRY.problems(carrying("run", key, {**FOREIGN, "anything": [1]})) == []
-    assert len(REGISTRY.problems(carrying("run", key, {"anything": [1]}))) == 2
+def test_facets_with_another_schema_need_only_the_common_members(key: str) -> None:
+    assert REGISTRY.problems(event_with("run", key, {**FOREIGN, "anything": [1]})) == []
+    assert len(REGISTRY.problems(event_with("run", key, {"anything": [1]}))) == 2
 
 
 def test_a_deleted_facet_needs_no_body() -> None:
     for entity, key in (("job", "lineproof_sla"), ("dataset", "cdme_grain"), ("dataset", "version")):
-        assert REGISTRY.problems(carrying(entity, key, written(entity, key, {"_deleted": True}))) == []
-        assert REGISTRY.problems(carrying(entity, key, written(entity, key, {"_deleted": False}))) != []
+        assert REGISTRY.problems(event_with(entity, key, written(entity, key, {"_deleted": True}))) == []
+        assert REGISTRY.problems(event_with(entity, key, written(entity, key, {"_deleted": False}))) != []
 
 
 def test_a_run_has_no_facet_to_delete() -> None:
     facet = written("run", "lineproof_llmCost", {"amount": 1, "currency": "EUR", "_deleted": True})
-    (problem,) = REGISTRY.problems(carrying("run", "lineproof_llmCost", facet))
+    (problem,) = REGISTRY.problems(event_with("run", "lineproof_llmCost", facet))
     assert "_deleted" in problem.message
 
 
-def test_messages_do_not_repeat_what_a_facet_holds() -> None:
+def test_messages_do_not_contain_values() -> None:
     facet = written("run", "lineproof_llmCost", {"amount": "hunter2", "currency": "hunter2"})
-    found = REGISTRY.problems(carrying("run", "lineproof_llmCost", facet))
+    found = REGISTRY.problems(event_with("run", "lineproof_llmCost", facet))
     assert len(found) == 2
     assert not any("hunter2" in str(problem) for problem in found)
 
 
-def test_a_facet_full_of_faults_does_not_flood_the_log() -> None:
+def test_the_problems_of_one_facet_are_limited() -> None:
     facet = written("run", "lineproof_llmCitations", {"citations": [{}] * 1000})
-    found = REGISTRY.problems(carrying("run", "lineproof_llmCitations", facet))
+    found = REGISTRY.problems(event_with("run", "lineproof_llmCitations", facet))
     assert len(found) == MAX_PROBLEMS_PER_FACET

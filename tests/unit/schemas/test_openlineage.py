@@ -1,4 +1,4 @@
-"""What is a valid event, and which bytes it is routed by (R11)."""
+"""Validation of events, and their Kafka keys."""
 
 from datetime import datetime, timezone
 from typing import Any
@@ -21,7 +21,7 @@ def test_event_type_may_be_absent() -> None:
     assert parse(payload(eventType=ABSENT)).event_type is None
 
 
-def test_dataset_and_job_events_are_told_by_their_shape() -> None:
+def test_dataset_and_job_events_are_recognised_by_their_members() -> None:
     dataset = parse(payload(run=ABSENT, job=ABSENT, dataset={"namespace": "db", "name": "t"}))
     job = parse(payload(run=ABSENT))
     assert (dataset.kind, dataset.key) == ("DATASET", b"dataset:db/t")
@@ -49,18 +49,18 @@ def test_run_ids_are_compared_in_lower_case() -> None:
         ({"run": ABSENT, "job": ABSENT}, "neither a run"),
     ],
 )
-def test_invalid_events_are_refused_by_the_name_of_what_is_wrong(changes: dict[str, Any], named: str) -> None:
+def test_the_message_names_the_invalid_member(changes: dict[str, Any], named: str) -> None:
     with pytest.raises(InvalidEvent, match=named):
         parse(payload(**changes))
 
 
 @pytest.mark.parametrize("body", [b"{", b"[]", b"\xff", b'{"run": 1, "run": 2}', b"[" * 100_000])
-def test_what_is_no_event_at_all_is_refused(body: bytes) -> None:
+def test_other_documents_are_refused(body: bytes) -> None:
     with pytest.raises(InvalidEvent):
         parse(body)
 
 
-def test_custom_facets_are_welcome() -> None:
+def test_custom_facets_are_accepted() -> None:
     assert parse(payload(run={"runId": RUN_ID, "facets": {"mine": {**FACET, "deep": [{"x": 1}]}}}))
 
 

@@ -1,4 +1,4 @@
-"""Asking a schema registry, and emitting without waiting for it (R12, R49)."""
+"""The client of a schema registry, and emitting without waiting for it."""
 
 import time
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.delivery import wait_for
 from tests.registry import USER, running
 
 
-def test_a_schema_is_registered_once_and_known_by_its_id() -> None:
+def test_a_schema_is_registered_once() -> None:
     with running() as server:
         registry = Registry(server.options)
         assert registry.registered("events") == {}
@@ -22,13 +22,13 @@ def test_a_schema_is_registered_once_and_known_by_its_id() -> None:
         assert registry.register("events", newest("envelope")) == envelope
         assert registry.register("runs", newest("run")) != envelope
         assert [*server.subjects] == ["events-value", "runs-value"]
-        # Another process finds what is there.
+        # Another process finds the registered schemas.
         assert Registry(server.options).registered("events") == {envelope: newest("envelope")}
         assert Registry(server.options).envelope_ids("events") == {envelope: 1}
-    assert registry.register("events", newest("envelope")) == envelope, "an id is asked for once"
+    assert registry.register("events", newest("envelope")) == envelope, "ids are cached"
 
 
-def test_a_registry_that_refuses_or_is_away_is_named() -> None:
+def test_a_registry_that_refuses_or_does_not_answer_is_an_error() -> None:
     with running() as server:
         with pytest.raises(RegistryUnavailable, match=r"401.*\n.*Grant access"):
             Registry({**server.options, "basic.auth.user.info": "wrong:one"}).register("t", newest("run"))
@@ -48,7 +48,7 @@ def test_a_registry_that_refuses_or_is_away_is_named() -> None:
         ({"url": "http://registry", "basic.auth.info": USER}, "Did you mean basic.auth.user.info"),
     ],
 )
-def test_options_that_cannot_be_right_are_refused(options: dict[str, str], match: str) -> None:
+def test_invalid_options_are_refused(options: dict[str, str], match: str) -> None:
     with pytest.raises(InvalidRegistryOptions, match=match) as caught:
         Registry(options)
     assert "secret" not in str(caught.value)
@@ -68,7 +68,7 @@ def test_settings_come_from_the_environment_and_are_masked() -> None:
 
 
 def test_no_emission_waits_for_a_registry_that_hangs(tmp_path: Path) -> None:
-    """R12: under 5 ms a call, and everything waits in the spool."""
+    """Each call takes less than 5 ms, and the events wait in the spool."""
     with running() as server:
         server.hangs.set()
         transport = kafka_transport(
@@ -76,12 +76,12 @@ def test_no_emission_waits_for_a_registry_that_hangs(tmp_path: Path) -> None:
         )
         emitter = Emitter(transport, "tests")
         emitter.run("warm-up").start()
-        took = []
+        durations = []
         for _ in range(300):
             began = time.perf_counter()
             emitter.run("job").start()
-            took.append(time.perf_counter() - began)
-        assert sorted(took)[-10] < 0.005
-        wait_for(lambda: server.asked > 0)
+            durations.append(time.perf_counter() - began)
+        assert sorted(durations)[-10] < 0.005
+        wait_for(lambda: server.requests > 0)
         assert transport.stats.pending == 301
         assert not emitter.close(0)

@@ -1,4 +1,4 @@
-"""200 secrets in messages, traces, SQL and facet values: none gets out, and what helps debugging stays (R17)."""
+"""200 secrets in messages, stack traces, SQL and facet values: all are removed, and what helps debugging stays."""
 
 import json
 import random
@@ -10,11 +10,11 @@ import pytest
 
 from lineproof.schemas.sanitise import MAX_TEXT, is_secret_key, sanitise, sanitise_value
 
-CHANCE = random.Random(17)
+RANDOM = random.Random(17)
 
 
 def characters(alphabet: str, length: int) -> str:
-    return "".join(CHANCE.choices(alphabet, k=length))
+    return "".join(RANDOM.choices(alphabet, k=length))
 
 
 def word() -> str:
@@ -22,7 +22,7 @@ def word() -> str:
 
 
 def opaque() -> str:
-    """A secret without any shape of its own."""
+    """A secret that no pattern matches by itself."""
     return characters(string.ascii_letters + string.digits, 20)
 
 
@@ -30,7 +30,7 @@ def card() -> str:
     digits = characters(string.digits, 15)
     total = sum((n := int(d) * (2 - place % 2)) - 9 * (n > 9) for place, d in enumerate(digits))
     number = digits + str(-total % 10)
-    return CHANCE.choice([number, " ".join(number[i : i + 4] for i in range(0, 16, 4))])
+    return RANDOM.choice([number, " ".join(number[i : i + 4] for i in range(0, 16, 4))])
 
 
 def iban() -> str:
@@ -38,13 +38,13 @@ def iban() -> str:
     return f"DE{98 - int(account + '131400') % 97:02}{account}"
 
 
-# (the secret itself, the text it stands in)
+# (the secret, a text that contains it)
 SHAPED: dict[str, Any] = {
     "e-mail": lambda: (s := f"{word()}.{word()}@{word()}.org", f"no user {s}"),
     "card": lambda: (s := card(), f"charge of {s} refused"),
     "iban": lambda: (s := iban(), f"transfer to {s} failed"),
-    "ip": lambda: (s := ".".join(str(CHANCE.randint(1, 255)) for _ in range(4)), f"refused by {s}:5432"),
-    "ipv6": lambda: (s := ":".join(f"{CHANCE.randint(4096, 65535):x}" for _ in range(8)), f"refused by {s}"),
+    "ip": lambda: (s := ".".join(str(RANDOM.randint(1, 255)) for _ in range(4)), f"refused by {s}:5432"),
+    "ipv6": lambda: (s := ":".join(f"{RANDOM.randint(4096, 65535):x}" for _ in range(8)), f"refused by {s}"),
     "home": lambda: (s := word(), f'File "/home/{s}/etl/job.py", line 3, in load'),
     "windows home": lambda: (s := word(), f'File "C:\\Users\\{s}\\job.py", line 3'),
     "URL": lambda: (s := opaque(), f"cannot reach postgresql://etl:{s}@db.internal:5432/prod"),
@@ -65,12 +65,12 @@ SHAPED: dict[str, Any] = {
 SECRETS = [(kind, *make()) for kind, make in SHAPED.items() for _ in range(10)]
 
 
-def test_there_are_enough() -> None:
+def test_there_are_200_secrets() -> None:
     assert len(SECRETS) >= 200
 
 
 @pytest.mark.parametrize(("kind", "secret", "text"), SECRETS, ids=[kind for kind, _, _ in SECRETS])
-def test_no_secret_gets_out(kind: str, secret: str, text: str) -> None:
+def test_secrets_are_removed(kind: str, secret: str, text: str) -> None:
     trace = f'Traceback:\n  File "job.py", line 7, in main\nValueError: {text}\n'
     assert secret not in sanitise(text)
     assert secret not in sanitise(trace)
@@ -95,17 +95,17 @@ def test_what_helps_debugging_stays(text: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["password", "dbPassword", "api_key", "X-Auth-Token", "aws.secret.access.key", "pwd"])
-def test_keys_that_promise_secrets(name: str) -> None:
+def test_keys_that_name_secrets(name: str) -> None:
     assert is_secret_key(name)
     assert sanitise_value({name: 12345}) == {name: "[secret]"}
 
 
 @pytest.mark.parametrize("name", ["author", "tokenCount", "maxTokens", "passed", "key", "compass", "secretary"])
-def test_keys_that_do_not(name: str) -> None:
+def test_keys_that_do_not_name_secrets(name: str) -> None:
     assert sanitise_value({name: 7}) == {name: 7}
 
 
-def test_a_secret_across_the_cut_does_not_get_out() -> None:
+def test_a_secret_where_the_text_is_cut_is_removed() -> None:
     key = "A" * 64
     block = "-----BEGIN PRIVATE KEY-----\n" + f"{key}\n" * 1000 + "-----END PRIVATE KEY-----"
     assert key not in sanitise("x" * MAX_TEXT + block + "y" * MAX_TEXT)
@@ -120,8 +120,8 @@ def test_long_texts_keep_their_ends() -> None:
 
 
 @pytest.mark.parametrize("character", ["a", "1", " ", "=", "'", "1 ", "a.", ":", "-", "eyJ"])
-def test_no_text_makes_it_slow(character: str) -> None:
-    """Not a benchmark: this takes well under a second, and a pattern that tries every pair of places hours."""
+def test_no_text_takes_long(character: str) -> None:
+    """Not a benchmark: this takes less than a second; a pattern with quadratic backtracking would take hours."""
     began = time.monotonic()
     sanitise(character * 200_000)
     sanitise("password " + character * MAX_TEXT + "!")
