@@ -102,8 +102,8 @@ def up_detached(arguments: list[str], settings: Settings, timeout_s: float = 180
     deadline = time.monotonic() + timeout_s
     while service.process() is None:
         if child.poll() is not None:
-            output = log.read_bytes()[begin:].decode(errors="replace").strip()
-            raise ServiceError(f"The service did not start:\n{output}", f"Its log is {log}.")
+            printed = log.read_bytes()[begin:].decode(errors="replace").strip()
+            raise ServiceError(f"The service did not start:\n{printed}", f"Its log is {log}.")
         if time.monotonic() > deadline:
             child.terminate()
             raise ServiceError(f"The service was not ready after {timeout_s:.0f} s.", f"Its log is {log}.")

@@ -1,4 +1,4 @@
-"""The embedded broker, for real: it keeps its data through every way a broker can end."""
+"""The embedded broker keeps its data, whether it is stopped, killed or moved to another port."""
 
 import json
 import os
@@ -13,12 +13,12 @@ from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-def
 
 from lineproof.local.broker import Broker, BrokerError
 
-TOPIC = "kept"
+TOPIC = "events"
 
 
 @pytest.fixture
 def broker(tmp_path: Path) -> Iterator[Broker]:
-    broker = Broker(tmp_path / "a broker, ä")  # a name that would not survive in a properties file
+    broker = Broker(tmp_path / "a broker, ä")  # a name that a properties file cannot hold
     yield broker
     broker.stop()
 
@@ -38,7 +38,7 @@ def get(address: str) -> bytes | None:
     consumer.subscribe([TOPIC])
     try:
         message = consumer.poll(20)
-        assert message is not None, "nothing came"
+        assert message is not None, "no record arrived"
         assert message.error() is None, message.error()
         return message.value()
     finally:
@@ -76,7 +76,7 @@ def test_a_running_broker_is_found_and_not_started_twice(broker: Broker, tmp_pat
     assert broker.address() is None
 
 
-def test_a_directory_in_use_is_left_alone_even_if_its_state_was_lost(broker: Broker, tmp_path: Path) -> None:
+def test_a_directory_in_use_is_not_touched_even_if_its_state_file_is_lost(broker: Broker, tmp_path: Path) -> None:
     address = broker.start()
     put(address, b"unharmed")
     (state_file,) = tmp_path.glob("*/broker.json")
@@ -88,7 +88,7 @@ def test_a_directory_in_use_is_left_alone_even_if_its_state_was_lost(broker: Bro
     assert get(address) == b"unharmed"
 
 
-def test_a_stranger_with_the_old_process_number_is_left_alone(broker: Broker, tmp_path: Path) -> None:
+def test_another_process_with_the_recorded_pid_is_not_stopped(broker: Broker, tmp_path: Path) -> None:
     directory = tmp_path / "a broker, ä"
     directory.mkdir()
     (directory / "broker.json").write_text(json.dumps({"pid": os.getpid(), "port": 1, "controller_port": 2}))
@@ -96,7 +96,7 @@ def test_a_stranger_with_the_old_process_number_is_left_alone(broker: Broker, tm
     broker.stop()
 
 
-def test_another_port_is_taken_when_the_former_is_not_free(broker: Broker) -> None:
+def test_another_port_is_used_if_the_previous_one_is_taken(broker: Broker) -> None:
     address = broker.start()
     put(address, b"moved")
     broker.stop()
@@ -106,7 +106,7 @@ def test_another_port_is_taken_when_the_former_is_not_free(broker: Broker) -> No
     assert get(moved) == b"moved"
 
 
-def test_large_records_are_taken(broker: Broker) -> None:
+def test_large_records_are_accepted(broker: Broker) -> None:
     address = broker.start()
     put(address, b"x" * 15_000_000)
     value = get(address)
@@ -114,7 +114,7 @@ def test_large_records_are_taken(broker: Broker) -> None:
     assert len(value) == 15_000_000
 
 
-def test_a_broker_that_cannot_start_says_why(tmp_path: Path) -> None:
+def test_a_broker_that_cannot_start_reports_the_cause(tmp_path: Path) -> None:
     broken = Broker(tmp_path / "broken", extra={"log.retention.ms": "soon"})
     with pytest.raises(BrokerError, match=r"log\.retention\.ms[\s\S]*Its log is .*broker\.log"):
         broken.start()

@@ -30,7 +30,7 @@ ENVIRONMENT = {
 
 @contextmanager
 def daemon(log: Path, *arguments: str) -> Iterator[None]:
-    """A Spark master or worker, for a while."""
+    """Run a Spark master or worker."""
     with log.open("wb") as output:
         process = subprocess.Popen(
             [SPARK_HOME / "bin" / "spark-class", *arguments], stdout=output, stderr=output, env=ENVIRONMENT
@@ -42,7 +42,7 @@ def daemon(log: Path, *arguments: str) -> Iterator[None]:
         process.wait(30)
 
 
-def await_text(log: Path, pattern: str, count: int = 1, timeout_s: float = 60) -> str:
+def wait_for_text(log: Path, pattern: str, count: int = 1, timeout_s: float = 60) -> str:
     deadline = time.monotonic() + timeout_s
     while len(found := re.findall(pattern, log.read_text())) < count:
         assert time.monotonic() < deadline, log.read_text()
@@ -56,13 +56,13 @@ def master(tmp_path: Path) -> Iterator[str]:
     log = tmp_path / "master.log"
     local = ("--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
     with daemon(log, "org.apache.spark.deploy.master.Master", *local):
-        url = await_text(log, r"spark://127\.0\.0\.1:\d+")
+        url = wait_for_text(log, r"spark://127\.0\.0\.1:\d+")
         worker = ("org.apache.spark.deploy.worker.Worker", *local, "--cores", "1", "--memory", "1g")
         with (
             daemon(tmp_path / "worker-1.log", *worker, "--work-dir", str(tmp_path / "w1"), url),
             daemon(tmp_path / "worker-2.log", *worker, "--work-dir", str(tmp_path / "w2"), url),
         ):
-            await_text(log, "Registering worker", count=2)
+            wait_for_text(log, "Registering worker", count=2)
             yield url
 
 

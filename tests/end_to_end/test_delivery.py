@@ -1,4 +1,4 @@
-"""Delivery to a real broker that comes, hangs, dies and comes back (R12): every event arrives, in order per key."""
+"""Delivery to a real broker that starts late, hangs, or is killed: every event arrives, in order per key."""
 
 import json
 import os
@@ -30,7 +30,7 @@ ENVELOPE = sealed(payload())
 
 
 class Server:
-    """A broker to be ill-treated; it is given back its port each time it starts."""
+    """A broker that tests stop, suspend and kill. It starts on the same port every time."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -88,7 +88,7 @@ def publish(delivery: Delivery, numbers: range) -> None:
 
 
 def records(server: Server, topic: str) -> list[tuple[bytes, bytes]]:
-    """All that is in the topic."""
+    """All records of the topic."""
     consumer = Consumer({"bootstrap.servers": server.address, "group.id": "none", "log_level": 0})
     partitions = [TopicPartition(topic, partition, 0) for partition in range(PARTITIONS)]
     consumer.assign(partitions)
@@ -103,7 +103,7 @@ def records(server: Server, topic: str) -> list[tuple[bytes, bytes]]:
 
 
 def assert_arrived(server: Server, topic: str, numbers: range) -> list[tuple[bytes, bytes]]:
-    """Every number, each with one content, and those of each key in order."""
+    """Every number has arrived, always with the same content, and in order per key."""
     found = records(server, topic)
     unique = list(dict.fromkeys(found))
     orders: dict[bytes, list[int]] = {}
@@ -115,7 +115,7 @@ def assert_arrived(server: Server, topic: str, numbers: range) -> list[tuple[byt
     return found
 
 
-def test_with_a_broker_that_runs_every_event_arrives_once(server: Server, topic: str, deliver: Deliver) -> None:
+def test_with_a_running_broker_every_event_arrives_once(server: Server, topic: str, deliver: Deliver) -> None:
     delivery = deliver(topic)
     delivery.confirm(20)
     publish(delivery, range(3000))
@@ -151,7 +151,7 @@ def test_events_wait_for_a_broker_that_hangs(server: Server, topic: str, deliver
     assert_arrived(server, topic, range(3000))
 
 
-def test_no_event_is_lost_when_the_broker_is_killed_in_mid_stream(server: Server, topic: str, deliver: Deliver) -> None:
+def test_no_event_is_lost_when_the_broker_is_killed_while_sending(server: Server, topic: str, deliver: Deliver) -> None:
     delivery = deliver(topic)
     publish(delivery, range(500))
     assert delivery.flush(PATIENCE_S)
@@ -184,8 +184,8 @@ def test_events_wait_for_their_topic(
     assert_arrived(server, late, range(100))
 
 
-def test_only_what_is_too_large_by_itself_is_rejected(server: Server, topic: str, deliver: Deliver) -> None:
-    """A topic refuses whole batches by their size; most of what was in them it takes one by one."""
+def test_only_records_that_are_too_large_are_rejected(server: Server, topic: str, deliver: Deliver) -> None:
+    """A topic rejects a whole batch that is too large, although it accepts most of its records one by one."""
     narrow = server.create(f"narrow-{topic}", **{"max.message.bytes": "4000", "compression.type": "uncompressed"})
     delivery = deliver(narrow)
     publish(delivery, range(100))
@@ -196,8 +196,8 @@ def test_only_what_is_too_large_by_itself_is_rejected(server: Server, topic: str
     assert (delivery.stats.delivered, delivery.stats.rejected) == (200, 1)
 
 
-def test_a_forked_child_leaves_the_producer_of_its_parent_alone(server: Server, topic: str, tmp_path: Path) -> None:
-    """librdkafka's threads are not in the child, which would wait for them if it tidied up."""
+def test_a_forked_child_does_not_close_the_producer_of_its_parent(server: Server, topic: str, tmp_path: Path) -> None:
+    """The threads of librdkafka do not exist in the child, which would wait for them for ever."""
     script = """
 import os, sys
 from pathlib import Path

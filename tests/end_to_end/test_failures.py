@@ -1,4 +1,4 @@
-"""What a person sees when something is wrong: the cause, the remedy, exit code 1 (Bad input)."""
+"""Failures of commands print the cause and what to do, without a traceback, and exit with code 1."""
 
 import json
 import os
@@ -18,20 +18,20 @@ from tests.jvm_options import SPARK_OPTIONS
 
 
 def options(settings: Settings, **kafka: str) -> list[str]:
-    chosen = {
+    changed = {
         "home": str(settings.home),
         "topics.events": settings.topics.events,
         "topics.dead_letters": settings.topics.dead_letters,
         **{f"kafka.{name}": value for name, value in {**settings.kafka, **kafka}.items()},
         **SPARK_OPTIONS,
     }
-    return [f"--set={name}={value}" for name, value in chosen.items()]
+    return [f"--set={name}={value}" for name, value in changed.items()]
 
 
-def assert_failed(process: subprocess.CompletedProcess[str], *said: str) -> None:
+def assert_failed(process: subprocess.CompletedProcess[str], *messages: str) -> None:
     assert process.returncode == 1, process.stderr
-    for words in said:
-        assert words in process.stderr
+    for message in messages:
+        assert message in process.stderr
     assert "Traceback" not in process.stderr
 
 
@@ -52,7 +52,7 @@ def test_no_broker_configured(tmp_path: Path) -> None:
 
 
 def test_wrong_and_right_password(tmp_path: Path) -> None:
-    """Against a broker that asks for one: both clients, the emitter's and Spark's."""
+    """With a broker that requires a password, for both clients: librdkafka and Spark."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -95,7 +95,7 @@ def test_wrong_and_right_password(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
 def test_disk_full_loses_nothing(settings: Settings, tmp_path: Path) -> None:
-    """The job stops on a full disk, and goes on where it was once there is room."""
+    """The job stops on a full disk, and continues where it stopped once there is space."""
     disk = tmp_path / "disk"
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)]

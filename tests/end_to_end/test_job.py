@@ -1,4 +1,4 @@
-"""The whole job: a real broker, real Spark, real Delta (R2, R40, R41, R47, R48, R50)."""
+"""The whole job with a real broker, Spark and Delta."""
 
 import shutil
 from collections import Counter
@@ -8,22 +8,25 @@ import pytest
 from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 
-from lineproof.local.job_runner import job_config
-from lineproof.quality.row_count_checks import entries
+from lineproof.local.job_config import job_config
+from lineproof.quality.row_count_checks import count_rows
 from lineproof.schemas.envelope import MAX_RECORD_BYTES, Envelope, decode, event_id
-from lineproof.serving.dead_letters import DeadLetters, redrive
+from lineproof.schemas.record import Record
+from lineproof.serving.dead_letters import DeadLetters
 from lineproof.serving.sql import Tables
 from lineproof.settings import Settings
-from lineproof.streaming.job import Job, read_topic
+from lineproof.streaming.ingest import read_topic
+from lineproof.streaming.job import Job
 from lineproof.streaming.recovery.checkpoint import CheckpointError
 from lineproof.streaming.tables import archive
-from lineproof.topics.cluster import Kafka
+from lineproof.topics.cluster import KafkaCluster
+from lineproof.topics.redrive import redrive
 from tests.bad_input import BAD, USABLE
 from tests.end_to_end.tools import RunJob, assert_archive_is_topic, consumed, publish, snapshot
 from tests.events import payload
 
 
-def test_from_topic_to_tables_and_on(settings: Settings, run_job: RunJob) -> None:
+def test_from_topic_to_tables_and_dead_letters(settings: Settings, run_job: RunJob) -> None:
     sent = publish(settings)
     batches = run_job(settings)
     assert sum(batch.rows for batch in batches if batch.query == "ingest") == sent.records
@@ -33,21 +36,21 @@ def test_from_topic_to_tables_and_on(settings: Settings, run_job: RunJob) -> Non
     def scalar(sql: str) -> int:
         return int(tables.query(sql).rows[0][0])
 
-    # The books balance, and agree with what was sent.
-    assert all(entry.balances for entry in entries(scalar))
+    # The row counts agree with each other and with what was sent.
+    assert all(counts.are_equal for counts in count_rows(scalar))
     assert scalar("SELECT count(*) FROM archive") == sent.records
     assert scalar("SELECT count(*) FROM lineage_events") == sent.events
     assert scalar("SELECT count(*) FROM dead_letters") == sent.broken
 
     assert_archive_is_topic(settings)
 
-    # Dead letters go to their topic unchanged, and say why.
+    # Dead letters are published unchanged, with the reason.
     letters = consumed(settings, settings.topics.dead_letters, sent.broken)
     reasons = tables.query("SELECT value, reason FROM dead_letters").rows
     published = [(m.value(), dict(m.headers())["lineproof.reason"].decode()) for m in letters]
     assert sorted(published, key=repr) == sorted(reasons, key=repr)
 
-    # Runs: the outcomes of the unusual ones.
+    # The states of the unusual runs.
     states = dict(tables.query("SELECT state, count(*) FROM runs GROUP BY state").rows)
     assert (states["FAILED"], states["ABORTED"], states["RUNNING"]) == (1, 1, 1)
     assert tables.query(
@@ -55,41 +58,42 @@ def test_from_topic_to_tables_and_on(settings: Settings, run_job: RunJob) -> Non
     ).rows == [("unbalanced", 25, False)]
     assert scalar("SELECT duration_ms FROM runs WHERE job_name = 'nightly-index' AND duration_ms = 120000") == 120_000
 
-    # Custom facets are whole.
+    # Custom facets are complete.
     team = "event->>'$.run.facets.example_team.team'"
     teams = tables.query(f"SELECT DISTINCT {team} FROM lineage_events WHERE job_name = 'nightly'")
     assert teams.rows == [("data <platform>",)]
 
-    # Nothing new: nothing changes.
+    # Without new records, nothing changes.
     before, versions = snapshot(settings), [row[4] for row in tables.overview()[1]]
     assert run_job(settings) == []
     assert [row[4] for row in tables.overview()[1]] == versions
 
-    # The same events once more: more archived, the same lineage.
+    # The same events again: they are archived, and the lineage stays the same.
     in_topic = consumed(settings, settings.topics.events, sent.records)
-    again = [(message.key(), message.value()) for message in in_topic if message.key() != b"broken"]
-    Kafka(settings.kafka).send(settings.topics.events, again)
+    duplicates = [Record(message.key(), message.value()) for message in in_topic if message.key() != b"broken"]
+    KafkaCluster(settings.kafka).send(settings.topics.events, duplicates)
     run_job(settings)
     after = snapshot(settings)
-    assert len(after.pop("records")) == len(before.pop("records")) + len(again)
+    assert len(after.pop("records")) == len(before.pop("records")) + len(duplicates)
     assert after == before
     assert scalar("SELECT count(*) FROM archive") > sent.records
 
 
-def test_an_archive_begun_by_the_sink_of_earlier_versions_is_gone_on_with(
+def test_an_archive_written_by_the_delta_sink_of_earlier_releases_is_continued(
     spark: SparkSession, settings: Settings, run_job: RunJob
 ) -> None:
-    """It wrote under the id of the query, by the same transactions."""
+    """The sink used the query id as the application id of its transactions, too."""
     config, topic = job_config(settings), settings.topics.events
+    ingest = config.ingest
     Job(spark, config).prepare()
-    Kafka(settings.kafka).send(topic, [(b"first", payload())])
-    sink = archive.archive(read_topic(spark, config)).writeStream.format("delta").trigger(availableNow=True)
-    sink.option("checkpointLocation", f"{config.checkpoints}/ingest").start(
-        f"{config.tables}/archive"
+    KafkaCluster(settings.kafka).send(topic, [Record(b"first", payload())])
+    sink = archive.archive(read_topic(spark, ingest)).writeStream.format("delta").trigger(availableNow=True)
+    sink.option("checkpointLocation", f"{ingest.checkpoints}/ingest").start(
+        f"{ingest.tables}/archive"
     ).awaitTermination()
-    Kafka(settings.kafka).send(topic, [(b"second", payload())])
-    # As if the sink had been killed between its write and its note that it is done: the batch comes once more.
-    commits = Path(config.checkpoints) / "ingest" / "commits"
+    KafkaCluster(settings.kafka).send(topic, [Record(b"second", payload())])
+    # As if the sink had been killed between its write and its commit to the checkpoint: the batch is repeated.
+    commits = Path(ingest.checkpoints) / "ingest" / "commits"
     last = max(commits.glob("[0-9]*"), key=lambda file: int(file.name))
     last.unlink()
     (commits / f".{last.name}.crc").unlink(missing_ok=True)
@@ -102,7 +106,7 @@ def test_an_archive_begun_by_the_sink_of_earlier_versions_is_gone_on_with(
 
 
 def test_every_bad_input_through_the_whole_job(settings: Settings, run_job: RunJob) -> None:
-    """None of them stops the job, and what came in is what came out."""
+    """No record stops the job, and every record arrives in a table."""
     values = [*(value for value, _ in BAD.values()), *USABLE.values()]
     producer = Producer({**settings.kafka, "message.max.bytes": MAX_RECORD_BYTES})
     for value in values:
@@ -122,28 +126,30 @@ def test_every_bad_input_through_the_whole_job(settings: Settings, run_job: RunJ
     headers = tables.query("SELECT headers FROM dead_letters LIMIT 1").rows[0][0]
     assert headers == [{"key": "source", "value": b"\xff\x00"}, {"key": "none", "value": None}]
 
-    # Sent again after a fix: of the bytes, and of nothing.
+    # Re-driven with a fixed payload, and unchanged.
     letters = DeadLetters(settings.tables_path)
-    hopeless, mended = (letters.outlines(reason)[0].record for reason in ("invalid_json", "missing_event_time"))
-    kafka = Kafka(settings.kafka)
-    assert list(redrive(letters, [hopeless], kafka, settings.topics.events)) == [1]
-    assert list(redrive(letters, [mended], kafka, settings.topics.events, patch=payload())) == [1]
+    unfixed, fixed = (letters.outlines(reason)[0].record for reason in ("invalid_json", "missing_event_time"))
+    kafka = KafkaCluster(settings.kafka)
+    assert list(redrive(letters, [unfixed], kafka, settings.topics.events)) == [1]
+    assert list(redrive(letters, [fixed], kafka, settings.topics.events, patch=payload())) == [1]
     run_job(settings)
-    first, second = letters.named([hopeless, mended])
-    assert (first.fate, second.fate) == ("dead again: invalid_json", "well")
+    first, second = letters.named([unfixed, fixed])
+    assert (first.outcome, second.outcome) == ("dead again: invalid_json", "resolved")
     assert event_id(payload()) in {row[0] for row in tables.query("SELECT event_id FROM lineage_events").rows}
     query = 'SELECT headers FROM archive SEMI JOIN redriven USING (topic, partition, "offset")'
     sent = [row[0] for row in tables.query(query).rows]
-    assert [one[:2] for one in sent] == [headers, headers]
-    assert {one[2]["value"].decode() for one in sent} == {hopeless, mended}
+    assert [headers_sent[:2] for headers_sent in sent] == [headers, headers]
+    assert {headers_sent[2]["value"].decode() for headers_sent in sent} == {unfixed, fixed}
 
 
-def test_checkpoints_that_do_not_belong_are_refused(settings: Settings, run_job: RunJob, tmp_path: Path) -> None:
+def test_checkpoints_that_do_not_belong_to_the_tables_are_refused(
+    settings: Settings, run_job: RunJob, tmp_path: Path
+) -> None:
     publish(settings)
     run_job(settings)
     checkpoints = Path(settings.checkpoints_path)
-    kept = tmp_path / "kept"
-    shutil.copytree(checkpoints, kept)
+    saved = tmp_path / "saved"
+    shutil.copytree(checkpoints, saved)
 
     def refused(match: str) -> None:
         with pytest.raises(CheckpointError, match=match):
@@ -151,7 +157,7 @@ def test_checkpoints_that_do_not_belong_are_refused(settings: Settings, run_job:
 
     def restore() -> None:
         shutil.rmtree(checkpoints, ignore_errors=True)
-        shutil.copytree(kept, checkpoints)
+        shutil.copytree(saved, checkpoints)
 
     for query in ("ingest", "curate", "graph"):
         shutil.rmtree(checkpoints / query)
@@ -159,15 +165,15 @@ def test_checkpoints_that_do_not_belong_are_refused(settings: Settings, run_job:
         restore()
 
     shutil.rmtree(checkpoints / "curate")
-    shutil.copytree(kept / "ingest", checkpoints / "curate")  # one that belongs to other tables
-    refused("another one")
+    shutil.copytree(saved / "ingest", checkpoints / "curate")  # a checkpoint of another table
+    refused("which has the id")
     restore()
 
     shutil.move(f"{settings.tables_path}/runs", tmp_path / "runs")
     refused("runs is missing")
     shutil.move(tmp_path / "runs", f"{settings.tables_path}/runs")
 
-    # The remedy for the curated tables works: without their checkpoint, they are rebuilt from the archive.
+    # The advice in the message works: without their checkpoints, the tables are rebuilt from the archive.
     before = snapshot(settings)
     for query in ("curate", "graph"):
         shutil.rmtree(checkpoints / query)
@@ -176,9 +182,9 @@ def test_checkpoints_that_do_not_belong_are_refused(settings: Settings, run_job:
     run_job(settings)
     assert snapshot(settings) == before
 
-    shutil.rmtree(kept)
-    shutil.copytree(checkpoints, kept)
+    shutil.rmtree(saved)
+    shutil.copytree(checkpoints, saved)
     publish(settings)
     run_job(settings)
-    restore()  # now an old copy
+    restore()  # which is an old copy now
     refused("old copy")

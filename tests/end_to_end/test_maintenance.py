@@ -1,4 +1,4 @@
-"""Maintenance during ingestion loses nothing (R54): the tables are those of a quiet run."""
+"""Maintenance while the job runs loses nothing: the tables equal those of a run without maintenance."""
 
 import os
 import threading
@@ -13,43 +13,46 @@ from pyspark.sql import SparkSession
 from lineproof.local.job_config import job_config
 from lineproof.local.job_topics import describe_topic
 from lineproof.local.maintenance import maintenance
+from lineproof.schemas.record import Record
 from lineproof.serving.sql import Tables
 from lineproof.settings import Settings
 from lineproof.streaming import run as work
-from lineproof.streaming.delta.store import Store
+from lineproof.streaming.delta.reader import TableReader
 from lineproof.streaming.tables import archive, lineage_events
-from lineproof.streaming.upkeep.maintenance import TASKS, Outcome
+from lineproof.streaming.upkeep.maintenance import TASKS, MaintenanceResult
 from lineproof.streaming.upkeep.stream_progress import StreamProgress
-from lineproof.topics.cluster import Kafka
+from lineproof.topics.cluster import KafkaCluster
 from tests.end_to_end.tools import RunJob, assert_archive_is_topic, publish, rows, snapshot
 from tests.events import payload
 
-PATIENCE_S = 150
+TIMEOUT_S = 150
 ROUNDS = int(os.environ.get("FAULT_ROUNDS", "10"))
-STREAMS_AND_FOLDS = ("archive", "lineage_events", "runs", "edges")
-"""Tables that are read as streams, and two that rows are merged into."""
+STREAMED_AND_MERGED = ("archive", "lineage_events", "runs", "edges")
+"""Two tables that are read as streams, and two into which rows are merged."""
 
 
 @pytest.mark.faults
-def test_maintenance_beside_the_job_loses_nothing(
+def test_maintenance_while_the_job_runs_loses_nothing(
     spark: SparkSession, settings: Settings, run_job: RunJob, tmp_path: Path
 ) -> None:
-    """Compaction, clustering, retention and vacuum, again and again, while events come, some of them years old."""
+    """Repeated compaction, clustering, retention and vacuum while events arrive, some of them years old."""
     live = settings.model_copy(update={"home": tmp_path / "live", "trigger": "300ms", "graph_trigger": "500ms"})
-    done: list[Outcome] = []
+    done: list[MaintenanceResult] = []
     with running(spark, live):
-        for turn in range(ROUNDS):
-            Kafka(settings.kafka).send(settings.topics.events, [(b"old", one) for one in old_events(turn)])
-            await_all(spark, live)
+        for round_number in range(ROUNDS):
+            KafkaCluster(settings.kafka).send(
+                settings.topics.events, [Record(b"old", value) for value in old_events(round_number)]
+            )
+            wait_until_all_is_read(spark, live)
             publish(settings, runs=5)
-            done += maintenance(spark, live).run(TASKS, STREAMS_AND_FOLDS)
-        # The streams go on where a DELETE lies behind them.
+            done += maintenance(spark, live).run(TASKS, STREAMED_AND_MERGED)
+        # The streams continue after a commit that deleted rows.
         publish(settings, runs=1)
-        await_all(spark, live)
+        wait_until_all_is_read(spark, live)
         maintenance(spark, live).run(("retain",))
-    said = [f"{one.table}: {what}" for one in done for what in one.done]
-    assert any(one.startswith("lineage_events:") and "deleted" in one for one in said), said
-    assert any(one.startswith("runs:") and "rewritten" in one for one in said), said
+    reports = [f"{result.table}: {sentence}" for result in done for sentence in result.done]
+    assert any(text.startswith("lineage_events:") and "deleted" in text for text in reports), reports
+    assert any(text.startswith("runs:") and "rewritten" in text for text in reports), reports
 
     quiet = settings.model_copy(update={"topics": settings.topics.model_copy(update={"dead_letters": ""})})
     run_job(quiet)
@@ -62,23 +65,23 @@ def test_maintenance_beside_the_job_loses_nothing(
     assert Tables(live.tables_path).query("SELECT description FROM jobs WHERE name = 'ancient'").rows == [("Old.",)]
 
 
-def old_events(turn: int) -> list[bytes]:
-    """A run of long ago, whose job is known from nowhere else."""
+def old_events(round_number: int) -> list[bytes]:
+    """The events of an old run, the only run of its job."""
     documentation = {"_producer": "https://p", "_schemaURL": "https://s", "description": "Old."}
     return [
         payload(
             eventType=kind,
-            eventTime=f"2020-01-01T00:{turn:02}:0{n}Z",
-            run={"runId": f"01890000-0000-7000-8000-0000000000{turn:02}"},
+            eventTime=f"2020-01-01T00:{round_number:02}:0{second}Z",
+            run={"runId": f"01890000-0000-7000-8000-0000000000{round_number:02}"},
             job={"namespace": "long-ago", "name": "ancient", "facets": {"documentation": documentation}},
         )
-        for n, kind in enumerate(("START", "COMPLETE"))
+        for second, kind in enumerate(("START", "COMPLETE"))
     ]
 
 
 @contextmanager
 def running(spark: SparkSession, settings: Settings) -> Iterator[None]:
-    """The job, until the end; if it fails, so does the test."""
+    """Run the job in a thread; if it fails, the test fails."""
     stop, failed = threading.Event(), list[BaseException]()
 
     def run() -> None:
@@ -93,22 +96,22 @@ def running(spark: SparkSession, settings: Settings) -> Iterator[None]:
     started = threading.Event()
     thread = threading.Thread(target=run)
     thread.start()
-    started.wait(PATIENCE_S)
+    started.wait(TIMEOUT_S)
     try:
         yield
     finally:
         stop.set()
-        thread.join(PATIENCE_S)
+        thread.join(TIMEOUT_S)
     assert not failed, failed[0]
 
 
-def await_all(spark: SparkSession, settings: Settings) -> None:
-    """Until every record is archived, and read by curate and by graph."""
-    count = sum(end - begin for begin, end in Kafka(settings.kafka).offsets(settings.topics.events).values())
-    store = Store(spark, settings.tables_path)
-    progress = StreamProgress(spark, store, settings.checkpoints_path)
-    deadline = time.monotonic() + PATIENCE_S
-    while store.read(archive.TABLE).count() < count or any(
+def wait_until_all_is_read(spark: SparkSession, settings: Settings) -> None:
+    """Wait until every record is archived, and read by curate and graph."""
+    count = sum(end - begin for begin, end in KafkaCluster(settings.kafka).offsets(settings.topics.events).values())
+    tables = TableReader(spark, settings.tables_path)
+    progress = StreamProgress(spark, tables, settings.checkpoints_path)
+    deadline = time.monotonic() + TIMEOUT_S
+    while tables.read(archive.TABLE).count() < count or any(
         map(progress.unread_since, (archive.TABLE, lineage_events.TABLE))
     ):
         assert time.monotonic() < deadline, "the job did not catch up"

@@ -1,4 +1,4 @@
-"""The stock OpenLineage client publishes here by configuration alone (R23)."""
+"""The standard OpenLineage client publishes to our topic with configuration alone."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def run_client(config: dict[str, object], directory: Path) -> subprocess.Complet
     )
 
 
-def test_a_plain_client_driven_by_yaml(settings: Settings, tmp_path: Path) -> None:
+def test_the_client_is_configured_by_yaml(settings: Settings, tmp_path: Path) -> None:
     done = run_client(
         {
             "type": "lineproof.producers.transports.openlineage.LineproofTransport",
@@ -56,7 +56,7 @@ def test_a_plain_client_driven_by_yaml(settings: Settings, tmp_path: Path) -> No
     assert json.loads(opened[0].payload)["producer"].startswith("https://github.com/OpenLineage")
 
 
-def test_what_is_missing_is_named(tmp_path: Path) -> None:
+def test_missing_options_are_named(tmp_path: Path) -> None:
     kind = "lineproof.producers.transports.openlineage.LineproofTransport"
     broker = {"bootstrap.servers": "127.0.0.1:9"}
     for config, missing in (

@@ -47,7 +47,7 @@ def test_every_command_works(tmp_path: Path) -> None:
     finally:
         subprocess.run([sys.executable, "-m", "lineproof", "down"], env=environment, check=True)
     demo, queries = printed[0], printed[1]
-    assert "Do the books balance?" in demo
+    assert "Do the row counts agree?" in demo
     assert "unknown_framing,1" in queries
 
 

@@ -1,4 +1,4 @@
-"""Archived records onto a real topic (R48). The archive is made by hand here: no Spark. The rest: tests/faults."""
+"""Replay archived records to a real topic. The test writes the archive itself, without Spark. See also tests/faults."""
 
 import os
 from collections.abc import Iterator
@@ -10,11 +10,13 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 from deltalake import write_deltalake
 
+from lineproof.schemas.headers import REPLAYED_FROM
+from lineproof.schemas.record import Record
 from lineproof.serving import archive
 from lineproof.serving.selection import Selection
 from lineproof.settings import Settings
-from lineproof.topics.cluster import Kafka, KafkaUnavailable
-from lineproof.topics.replay import REPLAYED_FROM, TopicReplay, replay_to_topic
+from lineproof.topics.cluster import KafkaCluster, KafkaUnavailable
+from lineproof.topics.replay import TopicReplay, replay_to_topic
 from tests.end_to_end.tools import replayed, source_of
 from tests.unit.serving.test_replay import ARCHIVE
 
@@ -37,8 +39,13 @@ def archived(settings: Settings) -> dict[str, tuple[bytes | None, bytes | None]]
     return {f"old/{row['partition']}/{row['offset']}": (row["key"], row["value"]) for row in rows}
 
 
+def replay_of(settings: Settings, selection: Selection) -> TopicReplay:
+    cluster, topic = KafkaCluster(settings.kafka), settings.topics.events
+    return replay_to_topic(settings.tables_path, settings.home, selection, cluster, topic)
+
+
 def in_order(messages: list[Any]) -> Iterator[bool]:
-    """Whether what came in one partition goes to one partition, in its order; of copies, the first counts."""
+    """Whether the records of one partition go to one partition, in order; of copies, the first counts."""
     last: dict[str, tuple[int, int]] = {}
     seen: set[str] = set()
     for message in messages:
@@ -50,14 +57,14 @@ def in_order(messages: list[Any]) -> Iterator[bool]:
             yield before[0] < int(offset) and before[1] in (-1, message.partition())
 
 
-def test_a_stopped_replay_goes_on_without_a_gap(
+def test_a_stopped_replay_continues_without_a_gap(
     settings: Settings, archived: dict[str, tuple[bytes | None, bytes | None]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archive, "AT_A_TIME", 20)
+    monkeypatch.setattr(archive, "RECORDS_PER_BATCH", 20)
     topic = settings.topics.events  # of two partitions
 
     def replay() -> TopicReplay:
-        return replay_to_topic(settings, Selection(), topic)
+        return replay_of(settings, Selection())
 
     def crash(*_: object) -> None:
         raise KeyboardInterrupt
@@ -66,48 +73,49 @@ def test_a_stopped_replay_goes_on_without_a_gap(
         for number, _ in enumerate(replay().run(), 1):
             if number == stopped_after:
                 break
-    # The broker has the next ones, and it is not written down.
+    # The broker has the next records, but the position is not saved.
     with monkeypatch.context() as patched:
-        patched.setattr(TopicReplay, "_remember", crash)
+        patched.setattr(TopicReplay, "_save_position", crash)
         with pytest.raises(KeyboardInterrupt):
             list(replay().run())
     last = replay()
     assert 0 < last.sent < last.plan.records
     assert list(last.run())[-1] == 100
-    assert not last.plan.directory.exists(), "the next one begins anew"
+    assert not last.plan.directory.exists(), "the next replay starts from the beginning"
 
     messages = replayed(settings, topic)
     assert {source_of(one): (one.key(), one.value()) for one in messages} == archived
-    assert 0 < len(messages) - len(archived) <= archive.AT_A_TIME, "at least once"
+    assert 0 < len(messages) - len(archived) <= archive.RECORDS_PER_BATCH, "at least once"
     assert all(in_order(messages))
     for message in messages:
-        assert message.headers() == [*HEADERS[:2], (REPLAYED_FROM, source_of(message).encode())], "not of long ago"
+        assert message.headers() == [*HEADERS[:2], (REPLAYED_FROM, source_of(message).encode())], (
+            "one header, the newest"
+        )
 
 
-def test_not_faster_than_was_said(settings: Settings, archived: object) -> None:
-    replay = replay_to_topic(settings, Selection(offsets=("old/0/0-20",)), settings.topics.events)
+def test_the_rate_is_kept(settings: Settings, archived: object) -> None:
+    replay = replay_of(settings, Selection(offsets=("old/0/0-20",)))
     began = datetime.now(timezone.utc)
     assert list(replay.run(rate=5)) == [5, 7]
     assert (datetime.now(timezone.utc) - began).total_seconds() >= 1.4
 
 
-def test_a_topic_made_anew_gets_everything(
+def test_a_recreated_topic_gets_everything(
     settings: Settings, archived: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else what the old one got would be missing in the new one."""
-    monkeypatch.setattr(archive, "AT_A_TIME", 20)
-    topic = settings.topics.events
-    next(replay_to_topic(settings, Selection(), topic).run())
-    assert replay_to_topic(settings, Selection(), topic).sent == 20
-    monkeypatch.setattr(Kafka, "topic_id", lambda *_: "another")
-    assert replay_to_topic(settings, Selection(), topic).sent == 0
+    """Otherwise the records that were sent to the old topic would be missing in the new one."""
+    monkeypatch.setattr(archive, "RECORDS_PER_BATCH", 20)
+    next(replay_of(settings, Selection()).run())
+    assert replay_of(settings, Selection()).sent == 20
+    monkeypatch.setattr(KafkaCluster, "topic_id", lambda *_: "another")
+    assert replay_of(settings, Selection()).sent == 0
 
 
-def test_a_record_that_the_topic_does_not_take_is_told(settings: Settings) -> None:
-    """Else a replay would go on as if it were there."""
+def test_a_record_that_the_topic_refuses_is_an_error(settings: Settings) -> None:
+    """Otherwise a replay would continue as if it were delivered."""
     topic = NewTopic(f"{settings.topics.events}-small", 1, 1, config={"max.message.bytes": "1000"})
     admin = AdminClient(dict(settings.kafka))
     for future in admin.create_topics([topic]).values():
         future.result(30)
     with pytest.raises(KafkaUnavailable, match=f"1 records were not delivered to {topic.topic}: .*too large"):
-        Kafka(settings.kafka).send(topic.topic, [(None, os.urandom(2000))])
+        KafkaCluster(settings.kafka).send(topic.topic, [Record(None, os.urandom(2000))])

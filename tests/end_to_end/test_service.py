@@ -29,8 +29,8 @@ def runs(home: Path) -> int:
     return -1
 
 
-def await_runs(home: Path, count: int, timeout_s: float = 90) -> None:
-    """Asked in this process: commands would take half of the machine from the job that is waited for."""
+def wait_for_runs(home: Path, count: int, timeout_s: float = 90) -> None:
+    """Queries in this process: starting commands would slow the job down."""
     deadline = time.monotonic() + timeout_s
     while runs(home) != count:
         assert time.monotonic() < deadline, lineproof("status", f"--set=home={home}").stdout
@@ -56,7 +56,7 @@ def test_detached_service_and_foreground_service(home: Path, tmp_path: Path) -> 
         assert sent.returncode == 1
         assert "events.jsonl:3: Not a JSON document" in sent.stderr
         assert "2 events sent, 1 refused" in sent.stderr
-        await_runs(home, 1)
+        wait_for_runs(home, 1)
         status = {row["what"]: row["state"] for row in json.loads(lineproof("status", here, "-o", "json").stdout)}
         assert status["rows of archive"] == 2
         assert status["records not archived yet"] == 0
@@ -74,14 +74,14 @@ def test_detached_service_and_foreground_service(home: Path, tmp_path: Path) -> 
     try:
         assert foreground.stderr is not None
         while "Running; broker at" not in (line := foreground.stderr.readline()):
-            assert line, "the service ended"
+            assert line, "the service stopped"
         other = subprocess.run(
             [sys.executable, "-m", "lineproof", "load", "-", here],
             input=payload(run={"runId": "01890000-0000-7000-8000-000000000002"}),
             check=True,
         )
         assert other.returncode == 0
-        await_runs(home, 2)
+        wait_for_runs(home, 2)
         children = psutil.Process(foreground.pid).children(recursive=True)
     finally:
         foreground.send_signal(signal.SIGINT)

@@ -15,12 +15,12 @@ from lineproof.producers.datasets import input_dataset, output_dataset
 from lineproof.producers.emitter import Emitter
 from lineproof.producers.pipelines.noise import Sent, noise
 from lineproof.producers.transports.memory import MemoryTransport
+from lineproof.schemas.headers import REPLAYED_FROM
 from lineproof.schemas.tables import DERIVED
 from lineproof.serving.sql import Tables
 from lineproof.settings import Settings
 from lineproof.streaming.run import Progress
 from lineproof.topics.cluster import KafkaCluster
-from lineproof.topics.replay import REPLAYED_FROM
 
 
 class RunJob(Protocol):
@@ -75,7 +75,8 @@ def consumed(settings: Settings, topic: str, count: int) -> list[Any]:
 
 def replayed(settings: Settings, topic: str) -> list[Any]:
     """All records that a replay wrote to a topic."""
-    return consumed(settings, topic, sum(end - begin for begin, end in KafkaCluster(settings.kafka).offsets(topic).values()))
+    offsets = KafkaCluster(settings.kafka).offsets(topic)
+    return consumed(settings, topic, sum(end - begin for begin, end in offsets.values()))
 
 
 def source_of(message: Any) -> str:

@@ -1,8 +1,7 @@
-"""The job, killed with -9 at a chosen point. Run as a program: CONFIG POINT WHICH.
+"""Run the job and kill it with SIGKILL at a given point. Run as a program: CONFIG POINT WHICH.
 
-`points` names them: before and after the commit of every table, what is published, and each query's checkpoint. What
-Python writes is struck from within. What the JVM writes is watched: the process dies as soon as the file that tells the
-moment is there.
+`points` lists them: before and after the commit of every table, the published records, and each query's checkpoint.
+Writes from Python are wrapped. For writes from the JVM, a thread watches for the file that marks the point.
 """
 
 import os
@@ -25,18 +24,18 @@ from lineproof.streaming.curate import Curate
 from lineproof.streaming.tables import archive, registry
 
 TOPICS = "topics"
-"""What curate publishes, after its tables."""
+"""The point at which curate publishes records, after its tables are written."""
 
 AT_RANDOM = "at-random-"
-"""Followed by a number of seconds: so long after the job has started."""
+"""Followed by the seconds between the start of the job and the kill."""
 
-Act = Callable[[DataFrame, int], None]
+BatchFunction = Callable[[DataFrame, int], None]
 
 
 def points() -> list[str]:
     """Every commit point of a batch, from the topic to the last checkpoint."""
     committed = [archive.TABLE.name, "ingest", *_committed_by("curate"), *_committed_by("graph")]
-    return [f"{when}-{what}" for what in committed for when in ("before", "after")]
+    return [f"{when}-{name}" for name in committed for when in ("before", "after")]
 
 
 def _committed_by(query: str) -> list[str]:
@@ -45,12 +44,12 @@ def _committed_by(query: str) -> list[str]:
 
 
 def die() -> None:
-    """Kill this process and the JVM with it: nothing may be tidied up."""
+    """Kill this process and the JVM, so that neither can clean up."""
     os.killpg(0, signal.SIGKILL)
 
 
-class Strike:
-    """One chosen point, in the first batch that passes it or in the first that no earlier start has planned."""
+class KillPoint:
+    """Kills the job at a point: in the first batch that reaches it, or in the first batch that is new in this start."""
 
     def __init__(self, settings: Settings, point: str, which: str) -> None:
         self._point = point
@@ -61,52 +60,54 @@ class Strike:
         self._batch = -1
         self._planned_before = -1
 
-    def arm(self) -> None:
-        """Stand between the job and what it writes by Python."""
+    def install(self) -> None:
+        """Wrap the functions with which Python writes."""
         for module in registry.DERIVED:
             module.write = self._around(module.write, module.TABLE.name)  # type: ignore[method-assign]
         Curate._publish = self._around(Curate._publish, TOPICS)  # type: ignore[method-assign]
         for_each = DataStreamWriter.foreachBatch
 
-        def for_each_batch(writer: DataStreamWriter, act: Act) -> DataStreamWriter:
+        def for_each_batch(writer: DataStreamWriter, function: BatchFunction) -> DataStreamWriter:
             def counted(rows: DataFrame, number: int) -> None:
                 self._batch = number
-                act(rows, number)
-                self._pass(f"before-{act.__name__.strip('_')}")
+                function(rows, number)
+                self._reach(f"before-{function.__name__.strip('_')}")
 
             return for_each(writer, counted)
 
         DataStreamWriter.foreachBatch = for_each_batch  # type: ignore[assignment, method-assign]
 
     def started(self) -> None:
-        """Watch for what the JVM writes, now that the tables are made."""
+        """Watch the files that the JVM writes. Called after the tables have been created."""
         planned = self._checkpoints / self._query / "offsets"
         self._planned_before = max((int(name) for name in _names(planned) if name.isdigit()), default=-1)
         ingest, curate, graph = (self._checkpoints / name for name in ("ingest", "curate", "graph"))
-        moments = {
+        files = {
             "before-archive": (ingest / "offsets", r"\d+"),  # planned, nothing written
             "after-archive": (self._archive_log, r"\d+\.json"),
-            "before-ingest": (ingest / "commits", r".*"),  # its draft, or the file itself if that was not seen
+            "before-ingest": (ingest / "commits", r".*"),  # its temporary file, or the file itself if that was missed
             "after-ingest": (ingest / "commits", r"\d+"),
             "after-curate": (curate / "commits", r"\d+"),
             "after-graph": (graph / "commits", r"\d+"),
         }
-        if self._point in moments:
-            directory, pattern = moments[self._point]
-            threading.Thread(target=_die_at, args=(directory, _names(directory), pattern), daemon=True).start()
+        if self._point in files:
+            directory, pattern = files[self._point]
+            threading.Thread(
+                target=_die_when_created, args=(directory, _names(directory), pattern), daemon=True
+            ).start()
         elif self._point.startswith(AT_RANDOM):
             threading.Timer(float(self._point.removeprefix(AT_RANDOM)), die).start()
 
-    def _around(self, write: Callable[..., Any], what: str) -> Callable[..., Any]:
+    def _around(self, write: Callable[..., Any], name: str) -> Callable[..., Any]:
         def wrapped(*arguments: Any) -> Any:
-            self._pass(f"before-{what}")
+            self._reach(f"before-{name}")
             written = write(*arguments)
-            self._pass(f"after-{what}")
+            self._reach(f"after-{name}")
             return written
 
         return wrapped
 
-    def _pass(self, point: str) -> None:
+    def _reach(self, point: str) -> None:
         if point == self._point and (self._batch > self._planned_before or not self._only_new):
             die()
 
@@ -115,8 +116,8 @@ def _names(directory: Path) -> set[str]:
     return {entry.name for entry in directory.iterdir()} if directory.exists() else set()
 
 
-def _die_at(directory: Path, known: set[str], pattern: str) -> None:
-    """As soon as there is a new file of such a name."""
+def _die_when_created(directory: Path, known: set[str], pattern: str) -> None:
+    """Die as soon as there is a new file whose name matches."""
     while not any(re.fullmatch(pattern, name) for name in _names(directory) - known):
         time.sleep(0.0002)
     die()
@@ -125,6 +126,6 @@ def _die_at(directory: Path, known: set[str], pattern: str) -> None:
 if __name__ == "__main__":
     config, point, which = sys.argv[1:]
     settings = load(Path(config))
-    strike = Strike(settings, point, which)
-    strike.arm()
-    run_job(settings, create_topics=False, report=print, started=strike.started)
+    kill_point = KillPoint(settings, point, which)
+    kill_point.install()
+    run_job(settings, create_topics=False, report=print, started=kill_point.started)

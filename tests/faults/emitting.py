@@ -1,6 +1,6 @@
-"""A service that emits numbered events, and writes each number down once the emitter has taken it.
+"""A service that emits numbered events, and writes each number to a file once the emitter has accepted it.
 
-How far it may go stands in a file, so that faults strike where a test wants them, on a machine of any speed.
+Another file limits how far it may go, so that a test can inject faults at the same event on any machine.
 """
 
 import os
@@ -13,7 +13,7 @@ from lineproof.producers.transports.kafka import kafka_transport
 
 
 def main(address: str, topic: str, directory: str, end: str) -> None:
-    """Go on after the last number that was written down."""
+    """Continue after the last number in the file."""
     emitter = Emitter(kafka_transport({"bootstrap.servers": address}, topic, Path(directory, "spool")), "faults")
     limit, log = Path(directory, "limit"), Path(directory, "emitted")
     written = log.read_text().split() if log.exists() else []

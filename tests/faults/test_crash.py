@@ -1,6 +1,6 @@
-"""kill -9 at every commit point of a batch: the tables are those of an undisturbed run (R50).
+"""SIGKILL at every commit point of a batch: the tables equal those of an undisturbed run.
 
-`make faults` kills 50 times in one run, CI a few times, by FAULT_KILLS.
+`make faults` kills the job 50 times. FAULT_KILLS sets another number, as CI does.
 """
 
 import os
@@ -17,7 +17,7 @@ import yaml
 from deltalake import DeltaTable
 
 from lineproof.settings import Settings
-from lineproof.topics.cluster import Kafka
+from lineproof.topics.cluster import KafkaCluster
 from tests.end_to_end.tools import RunJob, assert_archive_is_topic, consumed, publish, rows, snapshot
 from tests.faults.crashing_job import AT_RANDOM, points
 
@@ -26,12 +26,14 @@ KILLS = int(os.environ.get("FAULT_KILLS", "50"))
 pytestmark = pytest.mark.faults
 
 
-def test_killed_at_every_point_the_tables_are_the_same(settings: Settings, run_job: RunJob, tmp_path: Path) -> None:
+def test_the_tables_are_the_same_after_kills_at_every_point(
+    settings: Settings, run_job: RunJob, tmp_path: Path
+) -> None:
     crashing = settings.model_copy(update={"home": tmp_path / "crashing"})
     config = tmp_path / "crashing.yaml"
     config.write_text(yaml.safe_dump(crashing.model_dump(mode="json")))
     killed = 0
-    for point, which in strikes():
+    for point, which in kill_points():
         publish(settings, runs=3)
         began = time.monotonic()
         job = subprocess.run(
@@ -43,11 +45,11 @@ def test_killed_at_every_point_the_tables_are_the_same(settings: Settings, run_j
             timeout=300,
             check=False,
         )
-        has_ended = job.returncode == 0 and point.startswith(AT_RANDOM)  # before its time came
+        has_ended = job.returncode == 0 and point.startswith(AT_RANDOM)  # before it was killed
         assert job.returncode == -signal.SIGKILL or has_ended, job.stderr
         killed += not has_ended
         seconds = time.monotonic() - began
-        print(f"kill {killed} of {KILLS}, {point}, {which} batch, {seconds:.0f} s: {left(crashing)}", flush=True)
+        print(f"kill {killed} of {KILLS}, {point}, {which} batch, {seconds:.0f} s: {progress(crashing)}", flush=True)
         if killed == KILLS:
             break
 
@@ -58,15 +60,15 @@ def test_killed_at_every_point_the_tables_are_the_same(settings: Settings, run_j
     assert rows(crashing, "archive") == rows(undisturbed, "archive")
     assert_archive_is_topic(crashing)
 
-    # The dead-letter topic promises less: each one, at least once.
+    # The dead-letter topic gets every dead letter at least once.
     topic = settings.topics.dead_letters
-    count = sum(end - begin for begin, end in Kafka(settings.kafka).offsets(topic).values())
+    count = sum(end - begin for begin, end in KafkaCluster(settings.kafka).offsets(topic).values())
     sources = {dict(letter.headers())["lineproof.source"].decode() for letter in consumed(settings, topic, count)}
     assert sources == {f"{row[0]}/{row[1]}/{row[2]}" for row in rows(crashing, "dead_letters")}
 
 
-def strikes() -> Iterator[tuple[str, str]]:
-    """Every point in turn, and one moment at random; the same ones in every run."""
+def kill_points() -> Iterator[tuple[str, str]]:
+    """Every point and one random moment, in random order; the same sequence in every run."""
     random = Random(5)
     while True:
         moment = f"{AT_RANDOM}{random.uniform(0, 10):.2f}"
@@ -74,8 +76,8 @@ def strikes() -> Iterator[tuple[str, str]]:
             yield point, random.choice(["first", "new"])
 
 
-def left(settings: Settings) -> str:
-    """What the kill has left behind: how far each query had planned, written and finished."""
+def progress(settings: Settings) -> str:
+    """The last batch that each query has planned, written and finished."""
     ingest, curate, graph = (Path(settings.checkpoints_path, query) for query in ("ingest", "curate", "graph"))
     archived = DeltaTable(f"{settings.tables_path}/archive").history(1)[0]["version"] - 1
     return (

@@ -1,6 +1,6 @@
-"""Events emitted while the broker and the service itself are killed: each one arrives (R12).
+"""Every event arrives, although the broker and the emitting service are killed.
 
-`make faults` runs 100,000 of them; CI a short form, by FAULT_EVENTS.
+`make faults` emits 100,000 events. FAULT_EVENTS sets another number, as CI does.
 """
 
 import json
@@ -17,7 +17,7 @@ from confluent_kafka import Consumer
 
 from lineproof.local.broker import Broker
 from lineproof.schemas.envelope import Envelope, decode
-from lineproof.topics.cluster import Kafka
+from lineproof.topics.cluster import KafkaCluster
 
 EVENTS = int(os.environ.get("FAULT_EVENTS", "100000"))
 BROKER_KILLS = 5
@@ -31,7 +31,7 @@ def test_every_event_arrives_whatever_is_killed(tmp_path: Path) -> None:
     address = broker.start()
     service: Service | None = None
     try:
-        Kafka({"bootstrap.servers": address}).create_topics([TOPIC], 4, 1)
+        KafkaCluster({"bootstrap.servers": address}).create_topics([TOPIC], 4, 1)
         service = Service(address, tmp_path)
         share = EVENTS // (BROKER_KILLS + 1)
         for kill in range(1, BROKER_KILLS + 1):
@@ -43,7 +43,7 @@ def test_every_event_arrives_whatever_is_killed(tmp_path: Path) -> None:
             emitted_before = len(service.emitted())
             service.emit_until(share * kill + share // 2)
             if kill == 3:
-                service.kill_while_it_emits(share * kill + share // 4 * 3)
+                service.kill_while_emitting(share * kill + share // 4 * 3)
                 service = Service(address, tmp_path)
             assert broker.start() == address
             wait_for_more(address, emitted_before)
@@ -64,7 +64,7 @@ def test_every_event_arrives_whatever_is_killed(tmp_path: Path) -> None:
         event_ids[number].add(envelope.event_id)
         sequences[envelope.emitter_id].add(envelope.sequence)
     assert sorted(event_ids) == list(range(EVENTS))
-    # The one event whose number was not written down yet when the service was killed may have been emitted twice.
+    # One event may have been emitted twice: its number was not yet in the file when the service was killed.
     assert sum(len(ids) > 1 for ids in event_ids.values()) <= 1
     assert len(sequences) == 2
     assert all(numbers == set(range(len(numbers))) for numbers in sequences.values())
@@ -72,7 +72,7 @@ def test_every_event_arrives_whatever_is_killed(tmp_path: Path) -> None:
 
 
 class Service:
-    """The emitting process, which goes as far as it is told."""
+    """The emitting process, which stops at a limit."""
 
     def __init__(self, address: str, directory: Path) -> None:
         self._limit, self._log = directory / "limit", directory / "emitted"
@@ -81,23 +81,23 @@ class Service:
         self.process = subprocess.Popen([sys.executable, str(script), address, TOPIC, str(directory), str(EVENTS)])
 
     def emitted(self) -> list[int]:
-        """The numbers that are written down."""
+        """The numbers in the file."""
         return [int(number) for number in self._log.read_text().split()] if self._log.exists() else []
 
     def emit_until(self, number: int) -> None:
-        """Let it emit, and wait until it has."""
-        self._let(number)
+        """Raise the limit, and wait until the service reaches it."""
+        self._set_limit(number)
         self._wait_for(number)
 
-    def kill_while_it_emits(self, number: int) -> None:
-        """Let it emit, and kill it on the way."""
+    def kill_while_emitting(self, number: int) -> None:
+        """Raise the limit, and kill the service before it reaches it."""
         begin = len(self.emitted())
-        self._let(number)
+        self._set_limit(number)
         self._wait_for(begin + 1)
         self.process.send_signal(signal.SIGKILL)
         assert self.process.wait(30) == -signal.SIGKILL
 
-    def _let(self, number: int) -> None:
+    def _set_limit(self, number: int) -> None:
         new = self._limit.with_suffix(".new")
         new.write_text(str(number))
         new.replace(self._limit)
@@ -105,33 +105,33 @@ class Service:
     def _wait_for(self, number: int) -> None:
         deadline = time.monotonic() + 600
         while len(self.emitted()) < number:
-            assert self.process.poll() in (None, 0), "the service ended"
-            assert time.monotonic() < deadline, "the service does not get on"
+            assert self.process.poll() in (None, 0), "the service stopped"
+            assert time.monotonic() < deadline, "the service makes no progress"
             time.sleep(0.05)
 
 
-def on_topic(address: str) -> int:
-    """How many records are there."""
-    return sum(end - begin for begin, end in Kafka({"bootstrap.servers": address}).offsets(TOPIC).values())
+def count_records(address: str) -> int:
+    """The number of records on the topic."""
+    return sum(end - begin for begin, end in KafkaCluster({"bootstrap.servers": address}).offsets(TOPIC).values())
 
 
 def wait_for_more(address: str, records: int) -> None:
-    """Until the service has found the broker again, and sent what it emitted without it."""
+    """Wait until the service has reconnected, and delivered events that it emitted without a broker."""
     deadline = time.monotonic() + 120
-    while on_topic(address) <= records:
-        assert time.monotonic() < deadline, "nothing is delivered"
+    while count_records(address) <= records:
+        assert time.monotonic() < deadline, "no record is delivered"
         time.sleep(0.1)
 
 
 def arrived(address: str) -> list[Envelope]:
-    """Everything on the topic."""
-    there = on_topic(address)
+    """All events on the topic."""
+    count = count_records(address)
     consumer = Consumer({"bootstrap.servers": address, "group.id": "faults", "auto.offset.reset": "earliest"})
     consumer.subscribe([TOPIC])
     envelopes: list[Envelope] = []
-    while len(envelopes) < there:
+    while len(envelopes) < count:
         messages = consumer.consume(1000, timeout=30)
-        assert messages, f"{len(envelopes)} of {there} records came"
+        assert messages, f"{len(envelopes)} of {count} records arrived"
         envelopes += [opened for message in messages if isinstance(opened := decode(message.value()), Envelope)]
     consumer.close()
     return envelopes

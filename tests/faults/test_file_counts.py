@@ -1,6 +1,6 @@
-"""500 small batches: without maintenance, files grow with every one; with it, their number stays bounded (R54).
+"""500 small batches: with maintenance, the number of files stays bounded.
 
-Prints the series that docs/maintenance.md has. FILE_BATCHES=60: in short.
+Prints the table of docs/maintenance.md. FILE_BATCHES=60 makes it shorter.
 """
 
 import os
@@ -30,7 +30,7 @@ def test_files_of_small_batches_stay_bounded(spark: SparkSession, tmp_path: Path
             batches = dict.fromkeys(files, 0)
             assert max(files.values()) <= FEW_FILES, files
         else:
-            # A batch adds what its tasks write: one file or two; a MERGE rewrites what it changes.
+            # A batch adds one or two files per table; a merge also rewrites the files it changes.
             assert all(count <= FEW_FILES + 4 * (batches.get(name, 0) + 1) for name, count in files.items()), files
             batches = {name: batches.get(name, 0) + 1 for name in files}
     assert GRAPH_EVERY < COMPACT_EVERY

@@ -1,6 +1,6 @@
-"""Lost, foreign and old checkpoints, expired offsets, topics made anew: told with ranges, and the remedy works (R50).
+"""Missing, wrong and old checkpoints, expired offsets, recreated topics: the message names offsets, the advice works.
 
-docs/recovery.md promises what is shown here.
+These tests cover what docs/recovery.md describes.
 """
 
 import re
@@ -18,14 +18,14 @@ from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
 from pyspark.sql import SparkSession
 
-from lineproof.local.job_runner import Recovery
+from lineproof.local.job_config import Recovery
 from lineproof.local.status import status
-from lineproof.quality.row_count_checks import entries
+from lineproof.quality.row_count_checks import count_rows
 from lineproof.serving.sql import Tables
 from lineproof.settings import Settings
 from lineproof.streaming.recovery.checkpoint import CheckpointError
 from lineproof.streaming.recovery.topic import TopicLoss
-from lineproof.topics.cluster import Kafka
+from lineproof.topics.cluster import KafkaCluster
 from tests.end_to_end.tools import RunJob, assert_archive_is_topic, consumed, publish, rows, snapshot
 
 pytestmark = pytest.mark.faults
@@ -34,48 +34,51 @@ RESTORE = Recovery(restore_checkpoint=True)
 
 
 def offsets(settings: Settings) -> dict[int, tuple[int, int]]:
-    return Kafka(settings.kafka).offsets(settings.topics.events)
+    return KafkaCluster(settings.kafka).offsets(settings.topics.events)
 
 
 def expire(settings: Settings, left: int) -> None:
-    """Let the topic forget all but its last records."""
-    upto = [TopicPartition(settings.topics.events, one, end - left) for one, (_, end) in offsets(settings).items()]
+    """Delete all but the last records of each partition."""
+    upto = [
+        TopicPartition(settings.topics.events, partition, end - left)
+        for partition, (_, end) in offsets(settings).items()
+    ]
     admin = AdminClient(dict(settings.kafka))
     for future in admin.delete_records(upto).values():
         future.result(30)
 
 
-def make_anew(settings: Settings) -> None:
+def recreate(settings: Settings) -> None:
     """Delete the topic and create it again."""
     admin = AdminClient(dict(settings.kafka))
     for future in admin.delete_topics([settings.topics.events]).values():
         future.result(30)
     deadline = time.monotonic() + 60
-    while not Kafka(settings.kafka).create_topics([settings.topics.events], 2, 1):
+    while not KafkaCluster(settings.kafka).create_topics([settings.topics.events], 2, 1):
         assert time.monotonic() < deadline, "the topic does not go away"
         time.sleep(0.1)
 
 
 def records(settings: Settings) -> Counter[tuple[Any, ...]]:
-    """What the topic has now."""
+    """The records of the topic."""
     count = sum(end - begin for begin, end in offsets(settings).values())
     messages = consumed(settings, settings.topics.events, count)
-    return Counter((one.partition(), one.offset(), one.key(), one.value()) for one in messages)
+    return Counter((message.partition(), message.offset(), message.key(), message.value()) for message in messages)
 
 
 def archived(settings: Settings, name: str) -> Counter[tuple[Any, ...]]:
-    """What the archive has under that name of a topic."""
+    """The archived records of a topic name."""
     sql = 'SELECT partition, "offset", key, value FROM archive WHERE topic = ?'
     return Counter(Tables(settings.tables_path).query(sql, name).rows)
 
 
-def assert_books_balance(settings: Settings) -> None:
+def assert_row_counts_agree(settings: Settings) -> None:
     tables = Tables(settings.tables_path)
-    for account in entries(lambda sql: tables.query(sql).rows[0][0]):
-        assert account.balances, account
+    for counts in count_rows(lambda sql: tables.query(sql).rows[0][0]):
+        assert counts.are_equal, counts
 
 
-def test_expired_records_and_a_topic_made_anew(settings: Settings, run_job: RunJob) -> None:
+def test_expired_records_and_a_recreated_topic(settings: Settings, run_job: RunJob) -> None:
     topic = settings.topics.events
     publish(settings, runs=3)
     run_job(settings)
@@ -83,8 +86,11 @@ def test_expired_records_and_a_topic_made_anew(settings: Settings, run_job: RunJ
 
     publish(settings, runs=3)
     expire(settings, left=3)
-    there = offsets(settings)
-    gone = {(topic, one, reached[one][1], begin - 1, begin - reached[one][1]) for one, (begin, _) in there.items()}
+    current = offsets(settings)
+    gone = {
+        (topic, partition, reached[partition][1], begin - 1, begin - reached[partition][1])
+        for partition, (begin, _) in current.items()
+    }
     with pytest.raises(TopicLoss) as refused:
         run_job(settings)
     for _, partition, first, last, _ in gone:
@@ -94,45 +100,45 @@ def test_expired_records_and_a_topic_made_anew(settings: Settings, run_job: RunJ
         run_job(settings, Recovery(accept_loss=0))
     run_job(settings, Recovery(accept_loss=1))
     assert archived(settings, topic) == before + records(settings)
-    assert_books_balance(settings)
+    assert_row_counts_agree(settings)
 
-    # What was lost stays to be seen.
+    # The lost records stay visible.
     tables = Tables(settings.tables_path)
     assert set(tables.query("SELECT * FROM archive_gaps").rows) == gone
     subjects = {row[0] for row in tables.query("SELECT subject FROM violations WHERE kind = 'archive'").rows}
-    assert subjects == {f"{topic}-{partition}" for partition in there}
+    assert subjects == {f"{topic}-{partition}" for partition in current}
 
-    # Made anew, and longer than it was: offsets alone would not tell. Its dead letters have old offsets.
+    # Recreated and longer than before: offsets alone would not show it. Its dead letters have old offsets.
     old = archived(settings, topic)
-    make_anew(settings)
-    while any(end <= there[partition][1] for partition, (_, end) in offsets(settings).items()):
+    recreate(settings)
+    while any(end <= current[partition][1] for partition, (_, end) in offsets(settings).items()):
         publish(settings, runs=3)
-    with pytest.raises(TopicLoss, match=f"The topic {topic} was made anew before batch 3") as refused:
+    with pytest.raises(TopicLoss, match=f"The topic {topic} was recreated before batch 3") as refused:
         run_job(settings, Recovery(accept_loss=1))
-    for partition, (_, end) in there.items():
+    for partition, (_, end) in current.items():
         assert f"{topic}-{partition}: offsets 0 to {end - 1}" in refused.value.what
     run_job(settings, Recovery(accept_loss=3))
     assert archived(settings, topic) == old
     assert archived(settings, f"{topic}#2") == records(settings)
-    assert_books_balance(settings)
+    assert_row_counts_agree(settings)
     assert set(tables.query("SELECT * FROM archive_gaps").rows) == gone
     assert status(settings)["records not archived yet"] == 0
 
-    # Another topic, by the settings.
+    # Another topic in the settings.
     topics = settings.topics.model_copy(update={"events": f"{topic}-b"})
     other = settings.model_copy(update={"topics": topics})
-    Kafka(other.kafka).create_topics([other.topics.events], 3, 1)
+    KafkaCluster(other.kafka).create_topics([other.topics.events], 3, 1)
     publish(other, runs=3)
     with pytest.raises(TopicLoss, match=f"topics.events is {topic}-b, but before batch 5 it was {topic}"):
         run_job(other)
     run_job(other, Recovery(accept_loss=5))
     assert archived(other, other.topics.events) == records(other)
     assert archived(other, topic) == old
-    assert_books_balance(other)
+    assert_row_counts_agree(other)
     assert run_job(other) == []
 
 
-def test_a_checkpoint_is_made_anew_from_the_archive(
+def test_a_checkpoint_is_restored_from_the_archive(
     settings: Settings, run_job: RunJob, spark: SparkSession, tmp_path: Path
 ) -> None:
     ingest = Path(settings.checkpoints_path, "ingest")
@@ -145,15 +151,17 @@ def test_a_checkpoint_is_made_anew_from_the_archive(
     publish(settings, runs=3)
     run_job(settings)
 
-    def refused(*said: str) -> None:
+    def refused(*messages: str) -> None:
         with pytest.raises(CheckpointError) as error:
             run_job(settings)
-        for words in said:
-            assert words in error.value.what
+        for message in messages:
+            assert message in error.value.what
         assert "--restore-checkpoint" in error.value.remedy
 
     def ranges(ends: dict[int, tuple[int, int]]) -> str:
-        return ", ".join(f"{settings.topics.events}-{one}: offsets 0 to {end - 1}" for one, (_, end) in ends.items())
+        return ", ".join(
+            f"{settings.topics.events}-{partition}: offsets 0 to {end - 1}" for partition, (_, end) in ends.items()
+        )
 
     shutil.rmtree(ingest)
     refused("which is missing", "last written by batch 1 of", ranges(offsets(settings)))
@@ -166,9 +174,9 @@ def test_a_checkpoint_is_made_anew_from_the_archive(
     publish(settings, runs=3)
     run_job(settings, RESTORE)
     assert_archive_is_topic(settings)
-    assert_books_balance(settings)
+    assert_row_counts_agree(settings)
 
-    # An old copy of the archive: what it lacks is read again, and the other tables are rebuilt.
+    # An old copy of the archive: missing records are read again, and the other tables are rebuilt.
     whole = snapshot(settings)
     shutil.rmtree(archive)
     shutil.copytree(tmp_path / "archive", archive)
@@ -185,7 +193,7 @@ def test_a_checkpoint_is_made_anew_from_the_archive(
 
 def test_losses_while_the_job_runs(settings: Settings, tmp_path: Path) -> None:
     config, log = tmp_path / "lineproof.yaml", tmp_path / "stderr"
-    # Rarely enough that between two batches there is time to do harm.
+    # A long trigger interval: the test changes the topic between two batches.
     config.write_text(yaml.safe_dump({**settings.model_dump(mode="json"), "trigger": "10s"}))
 
     def start(*options: str) -> subprocess.Popen[bytes]:
@@ -193,51 +201,51 @@ def test_losses_while_the_job_runs(settings: Settings, tmp_path: Path) -> None:
         with log.open("wb") as output:
             return subprocess.Popen(command, stderr=output)
 
-    def said() -> str:
+    def output() -> str:
         return " ".join(log.read_text().split())
 
     def ended(timeout_s: float = 240) -> tuple[int, str]:
-        return job.wait(timeout_s), said()
+        return job.wait(timeout_s), output()
 
-    def await_batch() -> None:
+    def wait_for_batch() -> None:
         deadline = time.monotonic() + 240
-        while "ingest batch" not in said():
-            assert job.poll() is None, said()
-            assert time.monotonic() < deadline, said()
+        while "ingest batch" not in output():
+            assert job.poll() is None, output()
+            assert time.monotonic() < deadline, output()
             time.sleep(0.1)
 
-    def accepting() -> str:
-        found = re.search(r"--accept-loss=\d+", said())
+    def accept_option() -> str:
+        found = re.search(r"--accept-loss=\d+", output())
         assert found
         return found[0]
 
     publish(settings, runs=3)
     job = start()
     try:
-        await_batch()
+        wait_for_batch()
         deadline = time.monotonic() + 240
         while job.poll() is None:
             publish(settings, runs=1)
             expire(settings, left=1)
-            assert time.monotonic() < deadline, said()
+            assert time.monotonic() < deadline, output()
         code, message = ended()
         assert code == 1
         ranges = rf"{settings.topics.events}-\d: offsets \d+ to \d+"
         assert re.search(rf"Records expired before batch \d+ could archive them: {ranges}.* The topic now has", message)
 
-        job = start(accepting())
-        await_batch()
-        assert "Accepted: Records expired" in said()
-        make_anew(settings)
+        job = start(accept_option())
+        wait_for_batch()
+        assert "Accepted: Records expired" in output()
+        recreate(settings)
         publish(settings, runs=1)
         code, message = ended()
         assert code == 1
-        assert f"The topic {settings.topics.events} was made anew before batch" in message
+        assert f"The topic {settings.topics.events} was recreated before batch" in message
 
-        job = start(accepting(), "--trigger", "available-now")
-        assert ended()[0] == 0, said()
+        job = start(accept_option(), "--trigger", "available-now")
+        assert ended()[0] == 0, output()
     finally:
         job.kill()
         job.wait(30)
     assert archived(settings, f"{settings.topics.events}#2") == records(settings)
-    assert_books_balance(settings)
+    assert_row_counts_agree(settings)

@@ -1,4 +1,4 @@
-"""The archive replayed, after the topic is gone (R48): into tables, twice, and through a topic into fresh ones."""
+"""Replay the archive after the topic was deleted: to tables, twice, and to a topic and from there to new tables."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from lineproof.serving.selection import Selection
 from lineproof.serving.sql import Tables
 from lineproof.settings import Settings
 from lineproof.streaming.run import Progress
-from lineproof.topics.cluster import Kafka
+from lineproof.topics.cluster import KafkaCluster
 from lineproof.topics.replay import replay_to_topic
 from tests.end_to_end.tools import RunJob, publish, replayed, source_of
 
@@ -26,12 +26,12 @@ WITH_COORDINATES = {"records": "reason, event_id, run_id, emitter_id, sequence",
 
 
 def rebuild(spark: SparkSession, settings: Settings, directory: Path, selection: Selection) -> None:
-    """Stopped after the first batch, and then brought to its end."""
+    """Rebuild the tables; the rebuild is stopped after the first batch and then continued."""
     batches: list[Progress] = []
     for is_stopping in (lambda: bool(batches), lambda: False):
         plan = plan_tables(directory, selection, settings.tables_path, settings.home)
         replay_to_tables(spark, settings, plan, directory, batches.append, is_stopping)
-    assert [one.query for one in batches] == ["curate", "graph"]
+    assert [batch.query for batch in batches] == ["curate", "graph"]
 
 
 def differing(here: Path | str, there: Path | str, home: Path, names: list[str] | None = None) -> list[str]:
@@ -49,21 +49,21 @@ def test_replay_after_the_topic_was_deleted(
     for future in admin.delete_topics([settings.topics.events]).values():
         future.result(30)
 
-    # Into tables, without a broker: the same as the live ones, twice. Archive and dead-letter topic stay as they are.
+    # To tables, without a broker, twice: equal to the live tables. Archive and dead-letter topic do not change.
     version = DeltaTable(f"{live}/archive").version()
-    letters = Kafka(settings.kafka).offsets(settings.topics.dead_letters)
+    letters = KafkaCluster(settings.kafka).offsets(settings.topics.dead_letters)
     for name in ("once", "twice"):
         rebuild(spark, settings.model_copy(update={"kafka": {}}), tmp_path / name, Selection())
         assert differing(tmp_path / name, live, home) == []
     assert differing(tmp_path / "once", tmp_path / "twice", home) == []
     assert DeltaTable(f"{live}/archive").version() == version
-    assert Kafka(settings.kafka).offsets(settings.topics.dead_letters) == letters
-    planted = SparkDeltaTable.forPath(spark, str(tmp_path / "twice" / "runs"))
-    planted.update("job_name = 'job-1'", {"state": F.lit("FAILED")})
+    assert KafkaCluster(settings.kafka).offsets(settings.topics.dead_letters) == letters
+    changed = SparkDeltaTable.forPath(spark, str(tmp_path / "twice" / "runs"))
+    changed.update("job_name = 'job-1'", {"state": F.lit("FAILED")})
     [found] = differing(tmp_path / "once", tmp_path / "twice", home)
     assert found.count("differs in state'") == 2, found
 
-    # A part, into tables and onto a topic: the same records.
+    # A selection, to tables and to a topic: the same records.
     of_job = Selection(job="tests/job-3", since="1h")
     rebuild(spark, settings, tmp_path / "part", of_job)
     part = Tables(str(tmp_path / "part"))
@@ -71,12 +71,14 @@ def test_replay_after_the_topic_was_deleted(
     source = "topic || '/' || partition || '/' || records.offset"
     chosen = {row[0] for row in part.query(f"SELECT {source} FROM records").rows}
     some, everything = f"{settings.topics.events}-some", f"{settings.topics.events}-all"
-    Kafka(settings.kafka).create_topics([some, everything], 3, 1)
-    assert list(replay_to_topic(settings, of_job, some).run())[-1] == len(chosen)
-    assert {source_of(one) for one in replayed(settings, some)} == chosen
+    cluster = KafkaCluster(settings.kafka)
+    cluster.create_topics([some, everything], 3, 1)
+    replay = replay_to_topic(settings.tables_path, settings.home, of_job, cluster, some)
+    assert list(replay.run())[-1] == len(chosen)
+    assert {source_of(message) for message in replayed(settings, some)} == chosen
 
-    # All, onto a topic, and from there into fresh tables: all is as it was, but for coordinates.
-    replay = replay_to_topic(settings, Selection(), everything)
+    # Everything, to a topic and from there to new tables: equal except for the coordinates.
+    replay = replay_to_topic(settings.tables_path, settings.home, Selection(), cluster, everything)
     assert list(replay.run())[-1] == replay.plan.records
     topics = settings.topics.model_copy(update={"events": everything})
     fresh = settings.model_copy(update={"topics": topics, "home": tmp_path / "fresh"})
@@ -85,5 +87,5 @@ def test_replay_after_the_topic_was_deleted(
     assert differing(fresh.tables_path, live, home, others) == []
     for name, columns in WITH_COORDINATES.items():
         query = f"SELECT {columns} FROM {name}"
-        was, now = (sorted(Tables(root).query(query).rows, key=repr) for root in (live, fresh.tables_path))
-        assert was == now
+        before, after = (sorted(Tables(root).query(query).rows, key=repr) for root in (live, fresh.tables_path))
+        assert before == after

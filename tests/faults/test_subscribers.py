@@ -1,4 +1,4 @@
-"""A consumer in another process sees every settled run once by id, though the job is killed with -9 (R49)."""
+"""A consumer in another process sees every ended run once by id, although the job is killed with SIGKILL."""
 
 import signal
 import subprocess
@@ -11,7 +11,7 @@ import yaml
 
 from lineproof.settings import Settings
 from tests.delivery import wait_for
-from tests.end_to_end.subscribers import ROOT, consuming, readme_consumer, records, settled, with_topics
+from tests.end_to_end.subscribers import ROOT, consuming, ended_runs, example_consumer, records, with_topics
 from tests.end_to_end.tools import RunJob, publish
 
 pytestmark = pytest.mark.faults
@@ -19,11 +19,11 @@ pytestmark = pytest.mark.faults
 POINTS = ("after-runs", "before-topics", "after-topics", "before-curate")
 
 
-def test_every_settled_run_is_seen_once_across_kills(settings: Settings, run_job: RunJob, tmp_path: Path) -> None:
+def test_every_ended_run_is_seen_once_across_kills(settings: Settings, run_job: RunJob, tmp_path: Path) -> None:
     settings = with_topics(settings)
     config, seen = tmp_path / "crashing.yaml", tmp_path / "seen"
     config.write_text(yaml.safe_dump(settings.model_dump(mode="json")))
-    with consuming(readme_consumer(settings), seen):
+    with consuming(example_consumer(settings), seen):
         for point in POINTS:
             publish(settings, runs=3)
             job = subprocess.run(
@@ -37,10 +37,11 @@ def test_every_settled_run_is_seen_once_across_kills(settings: Settings, run_job
             )
             assert job.returncode == -signal.SIGKILL, job.stderr
         run_job(settings)
-        expected = [[str(value) for value in row] for row in settled(settings)]
+        expected = [[str(value) for value in row] for row in ended_runs(settings)]
         wait_for(lambda: len(seen.read_text().splitlines()) >= len(expected))
     assert sorted(line.split() for line in seen.read_text().splitlines()) == expected
 
-    published = [one.record for one in records(settings, settings.topics.runs)]
+    published = [message.record for message in records(settings, settings.topics.runs)]
     assert len(published) > len(expected), "no kill made the job repeat itself"
-    assert {*Counter(one["run_id"] for one in {one["record_id"]: one for one in published}.values()).values()} == {1}
+    by_id = {run["record_id"]: run for run in published}
+    assert {*Counter(run["run_id"] for run in by_id.values()).values()} == {1}
