@@ -28,7 +28,7 @@ class TableNotFound(LineproofError):
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name closest to one that is not known, if any is close."""
+    """The known name that is most similar to an unknown name, if any is similar."""
     return next(iter(difflib.get_close_matches(name, known, n=1, cutoff=0.4)), None)
 
 

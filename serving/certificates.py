@@ -29,7 +29,7 @@ def verify_chain(chain: Sequence[Certificate], name: str, head: str | None) -> R
 
 
 def verify_table(tables: str, head: str | None) -> Report:
-    """All certificates of the table, of any number of chains. Reports the faulty one with the earliest timestamp."""
+    """All certificates of the table, of any number of chains. Names the earliest faulty certificate."""
     result = Tables(tables).query("SELECT * FROM certificates ORDER BY timestamp, certificate_key")
     certificates = [_certificate(dict(zip(result.columns, row, strict=True))) for row in result.rows]
     judged = zip(certificates, faults(certificates), strict=True)

@@ -21,7 +21,7 @@ from lineproof.schemas.errors import LineproofError, TableNotFound
 from lineproof.schemas.table_format import refuse_newer
 
 MEMORY_LIMIT = "1GB"
-"""The memory of one connection. DuckDB moves what needs more to disk."""
+"""The memory limit of one DuckDB connection. Data beyond it goes to disk."""
 ROWS_PER_BATCH = 10_000
 
 _HARMLESS_FEATURES = {"timestampNtz", "v2Checkpoint", "vacuumProtocolCheck"}

@@ -57,7 +57,7 @@ class TopicReplay:
 
 
 def replay_to_topic(tables: str, home: Path, selection: Selection, cluster: KafkaCluster, topic: str) -> TopicReplay:
-    """A replay to a topic: the one that was stopped, if source, target and filters are the same, or a new one.
+    """Continue the replay that was stopped, if tables, topic and filters are the same; otherwise plan a new replay.
 
     A recreated topic has another id, so its replay starts from the beginning.
     """

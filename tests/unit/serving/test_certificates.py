@@ -15,12 +15,12 @@ from tests.certificates import chain_of, draft
 def verified(certificates: list[Certificate], directory: Path, head: str | None = None) -> Report:
     rows = [
         {
-            **asdict(one),
+            **asdict(certificate),
             "certificate_key": str(number),
-            "invariants": [{"name": name, "passed": passed} for name, passed in one.invariants.items()],
-            "materiality_thresholds": [{"name": n, "value": v} for n, v in one.materiality_thresholds.items()],
+            "invariants": [{"name": name, "passed": passed} for name, passed in certificate.invariants.items()],
+            "materiality_thresholds": [{"name": n, "value": v} for n, v in certificate.materiality_thresholds.items()],
         }
-        for number, one in enumerate(certificates)
+        for number, certificate in enumerate(certificates)
     ]
     write_deltalake(str(directory / "certificates"), pyarrow.Table.from_pylist(rows), mode="overwrite")
     return verify_table(str(directory), head)
@@ -34,7 +34,7 @@ def test_chains_that_hold(tmp_path: Path) -> None:
     assert "truncated" in verified(first[:-1], tmp_path, first[-1].chain_hash).text
 
 
-def test_a_gap_settles_when_the_missing_link_arrives(tmp_path: Path) -> None:
+def test_a_gap_disappears_when_the_missing_certificate_arrives(tmp_path: Path) -> None:
     links = chain_of(5)
     assert verified([*links[:2], *links[3:]], tmp_path).text == "certificates: certificate-3 of run run-3: gap"
     assert verified(links, tmp_path).holds
@@ -43,12 +43,12 @@ def test_a_gap_settles_when_the_missing_link_arrives(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        (lambda one: replace(one, source_state_hash="x"), Fault.ALTERED),
-        (lambda one: replace(one, invariants={**one.invariants, "rows add up": False}), Fault.ALTERED),
-        (lambda one: replace(one, algorithm="md5"), Fault.UNKNOWN_ALGORITHM),
+        (lambda link: replace(link, source_state_hash="x"), Fault.ALTERED),
+        (lambda link: replace(link, invariants={**link.invariants, "rows add up": False}), Fault.ALTERED),
+        (lambda link: replace(link, algorithm="md5"), Fault.UNKNOWN_ALGORITHM),
     ],
 )
-def test_what_was_changed_is_named(tmp_path: Path, change: object, fault: Fault) -> None:
+def test_a_changed_certificate_is_named(tmp_path: Path, change: object, fault: Fault) -> None:
     links = chain_of(5)
     links[2] = change(links[2])  # type: ignore[operator]
     report = verified(links, tmp_path)
@@ -56,7 +56,7 @@ def test_what_was_changed_is_named(tmp_path: Path, change: object, fault: Fault)
     assert report.text == f"certificates: certificate-2 of run run-2: {fault.value}, and 1 more"
 
 
-def test_two_that_follow_one_are_a_fork_and_one_from_before_is_reordered() -> None:
+def test_two_successors_are_a_fork_and_an_earlier_successor_is_reordered() -> None:
     links = chain_of(3)
     other = replace(links[2], contract_version="2").sealed()
     assert faults([*links, other]) == [None, None, Fault.FORK, Fault.FORK]

@@ -118,9 +118,9 @@ def test_show(root: Path) -> None:
 
 
 def test_redrive_skips_letters_that_were_sent_again(root: Path) -> None:
-    said = invoke(root, "redrive", "--reason", "invalid_json", "--dry-run").output
-    assert "2 were sent again before" in said
-    assert "0 would be sent" in said
+    output = invoke(root, "redrive", "--reason", "invalid_json", "--dry-run").output
+    assert "2 were sent again before" in output
+    assert "0 would be sent" in output
     assert "2 would be sent" in invoke(root, "redrive", "--reason", "invalid_json", "--again", "--dry-run").output
     assert "1 would be sent" in invoke(root, "redrive", "events/0/1", "--dry-run").output
 

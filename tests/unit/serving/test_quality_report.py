@@ -1,4 +1,4 @@
-"""`lineproof quality report`: how every test last went, in the terminal and as a page; a gate for CI."""
+"""`lineproof quality report`: the latest result of every test, in the terminal and as HTML; a gate for CI."""
 
 import json
 import re
@@ -64,31 +64,31 @@ def stored(tmp_path: Path, *results: dict[str, Any]) -> list[str]:
     return [f"--set=tables={tmp_path / 'tables'}"]
 
 
-def test_failures_come_first_and_close_the_gate(tmp_path: Path) -> None:
+def test_failures_come_first_and_the_exit_code_is_3(tmp_path: Path) -> None:
     here = stored(tmp_path, result(1, "removed since", False), PASSED, FAILED, NOT_RUN)
     answer = CliRunner().invoke(app, ["quality", "report", "-o", "json", *here])
     assert answer.exit_code == 3
     shown = json.loads(answer.stdout)
-    assert [one["success"] for one in shown] == [False, False, True]
-    assert {one["expectation"]: one["unexpected_count"] for one in shown}["expect_column_values_to_be_in_set"] == 3
+    assert [row["success"] for row in shown] == [False, False, True]
+    assert {row["expectation"]: row["unexpected_count"] for row in shown}["expect_column_values_to_be_in_set"] == 3
     assert answer.stderr == "1 of 3 tests passed.\n"
 
 
-def test_the_gate_is_open_where_all_pass(tmp_path: Path) -> None:
+def test_the_exit_code_is_0_if_all_tests_pass(tmp_path: Path) -> None:
     here = stored(tmp_path, result(1, "expect_table_row_count_to_equal", False), PASSED)
     answer = CliRunner().invoke(app, ["quality", "report", *here])
     assert (answer.exit_code, answer.stderr) == (0, "1 of 1 tests passed.\n")
     assert "value: 12" in answer.stdout
 
 
-def test_that_nothing_was_tested_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_results_are_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exit_:
         main(["quality", "report", *stored(tmp_path)])
     assert exit_.value.code == 1
     assert "There are no results of tests" in capsys.readouterr().err
 
 
-def test_a_page_by_data_docs_that_needs_no_other_site(tmp_path: Path) -> None:
+def test_the_html_report_loads_nothing_from_other_sites(tmp_path: Path) -> None:
     other = result(3, "not_null", True, suite=None, name="public.x", job_name="dbt.test")
     here = stored(tmp_path, FAILED, NOT_RUN, PASSED, other)
     page = tmp_path / "site" / "quality.html"

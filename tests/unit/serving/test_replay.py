@@ -222,16 +222,16 @@ def test_a_rebuild_decodes_what_the_job_decodes(tables: str, tmp_path: Path, mon
 def test_dry_run(tables: str, tmp_path: Path) -> None:
     """Prints the number of records, their size and their times, without a broker and without Spark."""
 
-    def said(*arguments: str) -> str:
+    def output(*arguments: str) -> str:
         places = ["--set", f"home={tmp_path}/home", "--set", f"tables={tables}"]
         result = CliRunner().invoke(app, ["replay", *arguments, *places])
         assert result.exit_code == 0, result.output
         return " ".join(result.output.split())
 
     expected = "2 records, 26 bytes, from 2026-01-31 23:58:00+00:00 to 2026-02-01 00:01:00+00:00."
-    assert said("--to", "topic", "--job", "shop/first", "--dry-run") == expected
-    assert said("--to", "tables", "there", "--job", "shop/first", "--dry-run") == expected
+    assert output("--to", "topic", "--job", "shop/first", "--dry-run") == expected
+    assert output("--to", "tables", "there", "--job", "shop/first", "--dry-run") == expected
     assert not (tmp_path / "there").exists()
     newer = {**coordinates("events", 9, 9, 9), "day": date(2026, 2, 1), "value": b""}
     write_deltalake(f"{tables}/archive", pa.Table.from_pylist([newer], ARCHIVE), mode="append")
-    assert said("--to", "topic", "--run", "run-a", "--dry-run").startswith("1 archived records are not curated yet")
+    assert output("--to", "topic", "--run", "run-a", "--dry-run").startswith("1 archived records are not curated yet")
