@@ -1,4 +1,4 @@
-"""An endpoint, and senders to it that behave well and badly."""
+"""An endpoint, and senders that work, hang or have no room."""
 
 import json
 import threading
@@ -20,7 +20,7 @@ PATIENCE_S = 30
 
 
 class Endpoint:
-    """A place that takes records: a file, so that several processes can send to it. Its lines are their JSON."""
+    """An endpoint that is a file of JSON lines, so that several processes can send to it."""
 
     def __init__(self, directory: Path) -> None:
         self._file = directory / "endpoint"
@@ -36,17 +36,17 @@ class Endpoint:
         return [(key, number) for key, number, _ in map(json.loads, self._file.read_text().splitlines())]
 
     def assert_has(self, expected: set[tuple[str, int]]) -> None:
-        """Everything came; what came twice came with the same bytes; the first copies of each key are in order."""
+        """All records arrived, duplicates are identical, and the first copies of each key are in order."""
         lines = self._file.read_text().splitlines()
         assert {(key, number) for key, number, _ in map(json.loads, lines)} >= expected
-        assert len(set(lines)) == len(set(self.taken)), "no two records with one number differ"
+        assert len(set(lines)) == len(set(self.taken)), "records with the same number are identical"
         for wanted in {key for key, _ in self.taken}:
             numbers = list(dict.fromkeys(number for key, number in self.taken if key == wanted))
             assert numbers == sorted(numbers), wanted
 
 
 class Sender:
-    """Delivers at once. Overridden by the tests."""
+    """Delivers immediately. Tests override it."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
@@ -74,7 +74,7 @@ class Sender:
 
 
 class Hanging(Sender):
-    """Never comes back, until the test releases it."""
+    """Hangs until the test releases it."""
 
     released = threading.Event()
 
@@ -106,12 +106,12 @@ def publish(delivery: Delivery, count: int, key: bytes = b"run", begin: int = 0)
     return {(key.decode(), number) for number in range(begin, begin + count)}
 
 
-def lives(tmp_path: Path) -> list[Path]:
+def spool_directories(tmp_path: Path) -> list[Path]:
     return [path for path in (tmp_path / "spool").iterdir() if path.is_dir()]
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + PATIENCE_S
     while not condition():
-        assert time.monotonic() < deadline, "it never came true"
+        assert time.monotonic() < deadline, "the condition never became true"
         time.sleep(0.01)

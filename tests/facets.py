@@ -1,4 +1,4 @@
-"""One of each of our facets, as short and as full as it can be."""
+"""Examples of every lineproof facet: with required members only, and with all members."""
 
 from typing import Any
 

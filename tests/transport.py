@@ -1,4 +1,4 @@
-"""What was emitted, as tests look at it."""
+"""A memory transport with helpers for assertions."""
 
 import json
 from typing import Any
@@ -7,7 +7,7 @@ from lineproof.producers.transports.memory import MemoryTransport
 
 
 class Memory(MemoryTransport):
-    """The events of a test."""
+    """Keeps the events of a test."""
 
     @property
     def documents(self) -> list[dict[str, Any]]:

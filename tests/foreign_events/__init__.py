@@ -1,4 +1,4 @@
-"""Events as OpenLineage integrations send them, made by us from the specification: by name, as bytes."""
+"""Events in the form of other OpenLineage integrations, written from the specification: by name, as bytes."""
 
 from tests.foreign_events import airflow, dbt, debezium, flink, others, spark, trino
 from tests.foreign_events.integration import Document, python_client
@@ -32,4 +32,4 @@ STATES: dict[str, str] = {
     **trino.STATES,
     **others.STATES,
 }
-"""What becomes of each run."""
+"""The final state of each run."""

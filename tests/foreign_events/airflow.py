@@ -1,4 +1,4 @@
-"""A DAG run with a task that succeeds and one that fails: the provider's own facets, parents with roots."""
+"""A DAG run with a task that succeeds and a task that fails: the provider's own facets, parents with roots."""
 
 from tests.foreign_events.integration import Document, Integration, python_client
 

@@ -59,7 +59,7 @@ LINE_TOTALS = {
         ),
     },
     "outputFacets": {
-        # As a warehouse's driver gives it: a whole number, but written as a fraction.
+        # As a warehouse driver returns it: an integer written as a fraction.
         "outputStatistics": DBT.standard("1-0-2", "OutputStatisticsOutputDatasetFacet", rowCount=12_000_000.0),
     },
 }

@@ -1,4 +1,4 @@
-"""A connector that copies PostgreSQL tables to Kafka topics: two tasks, of which one breaks."""
+"""A connector that copies PostgreSQL tables to Kafka topics: two tasks, one of which fails."""
 
 from tests.foreign_events.integration import Document, Integration, java_client
 

@@ -1,4 +1,4 @@
-"""What the others do not send: jobs and datasets alone, bare events, deletions, and facets of any content."""
+"""Cases that the other integrations do not cover: job and dataset events, minimal events, deletions, custom facets."""
 
 from tests.foreign_events.integration import Integration, python_client
 

@@ -20,7 +20,9 @@ QUERY = {
         "jobType": SPARK.job_type("BATCH", "SPARK", "SQL_JOB"),
         "sql": SPARK.sql("INSERT OVERWRITE lake.rides.daily SELECT line, count(*) FROM raw GROUP BY line", "sparksql"),
         "gcp_lineage": SPARK.custom(
-            SPARK.address("JobFacet"), displayName="ride totals", origin={"sourceType": "DATAPROC", "name": "tram/eu/7"}
+            SPARK.schema_url("JobFacet"),
+            displayName="ride totals",
+            origin={"sourceType": "DATAPROC", "name": "tram/eu/7"},
         ),
     },
 }
@@ -162,7 +164,7 @@ DAILY = {
             outputCondition={"type": "location", "locations": ["s3://tram-lake/warehouse/rides/daily/data"]},
         ),
         "iceberg_commit_report": SPARK.custom(
-            SPARK.address("OutputDatasetFacet"),
+            SPARK.schema_url("OutputDatasetFacet"),
             snapshotId=5120934857120398,
             sequenceNumber=3,
             operation="overwrite",

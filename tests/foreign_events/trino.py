@@ -1,4 +1,4 @@
-"""Two queries, one of which fails: times with offsets, numbers as text, an error that lacks a mandatory member."""
+"""Two queries, one of which fails: times with offsets, numbers as text, an error without a required member."""
 
 from tests.foreign_events.integration import Document, Integration, java_client
 
@@ -80,7 +80,7 @@ NOMINAL_TIME = TRINO.standard(
     nominalStartTime="2026-03-02T08:15:00.1+02:00",
     nominalEndTime="2026-03-02T08:15:02.35+02:00",
 )
-# The plugin sets the message alone, although the specification wants programmingLanguage too.
+# The plugin sets the message alone, although the specification requires programmingLanguage too.
 ERROR = TRINO.standard("1-0-1", "ErrorMessageRunFacet", message="Access Denied: Cannot delete from table rides.peaks")
 
 EVENTS = {

@@ -12,7 +12,7 @@ from lineproof.serving.sql import Tables
 from tests.events import sealed
 from tests.foreign_events import DOCUMENTS, PAYLOADS, STATES, airflow, dbt, trino
 from tests.foreign_events import spark as spark_events
-from tests.foreign_events.places import facets_of
+from tests.foreign_events.located_facets import located_facets
 from tests.streaming.curated import curated
 
 IDS = {name: event_id(payload) for name, payload in PAYLOADS.items()}
@@ -47,7 +47,9 @@ def test_events_are_kept_byte_for_byte(tables: Tables) -> None:
 
 def test_every_facet_is_read_back_by_sql(tables: Tables) -> None:
     sent = {
-        (IDS[name], place.path): place.facet for name, document in DOCUMENTS.items() for place in facets_of(document)
+        (IDS[name], located.path): located.facet
+        for name, document in DOCUMENTS.items()
+        for located in located_facets(document)
     }
     rows = asked(
         tables,

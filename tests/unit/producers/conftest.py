@@ -1,4 +1,4 @@
-"""Delivery to an endpoint in a file."""
+"""Delivery to an endpoint that is a file."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -18,7 +18,7 @@ def endpoint(tmp_path: Path) -> Endpoint:
 
 @pytest.fixture
 def deliver(tmp_path: Path, endpoint: Endpoint) -> Iterator[Deliver]:
-    """Makes deliveries on one spool, and closes them."""
+    """Creates deliveries on one spool, and closes them."""
     made: list[Delivery] = []
 
     def make(sender: Callable[[Endpoint], Sender] = Sender, max_bytes: int = 2**30) -> Delivery:
@@ -27,6 +27,6 @@ def deliver(tmp_path: Path, endpoint: Endpoint) -> Iterator[Deliver]:
 
     yield make
     Hanging.released.set()
-    for each in made:
-        each.close(0)
+    for delivery in made:
+        delivery.close(0)
     Hanging.released.clear()

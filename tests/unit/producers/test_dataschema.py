@@ -1,4 +1,4 @@
-"""A schema from whatever a service has at hand; nothing is guessed from what describes no fields (R15)."""
+"""Schemas from dicts, lists, dataclasses, data frames and schema objects."""
 
 import subprocess
 import sys
@@ -16,12 +16,12 @@ from lineproof.producers.dataschema import Field, UnknownSchema, schema_fields
 Nested = tuple[Any, ...]
 
 
-def told(fields: list[Field]) -> list[Nested]:
-    """(name, type) of each field, with the description and the fields inside it where it has any."""
-    assert [each.ordinal_position for each in fields] == list(range(1, len(fields) + 1))
+def summary(fields: list[Field]) -> list[Nested]:
+    """(name, type) of each field, with its description and nested fields if it has any."""
+    assert [field.ordinal_position for field in fields] == list(range(1, len(fields) + 1))
     return [
-        (each.name, each.type, *([each.description] if each.description else []), *told(each.fields or []))
-        for each in fields
+        (field.name, field.type, *([field.description] if field.description else []), *summary(field.fields or []))
+        for field in fields
     ]
 
 
@@ -50,7 +50,7 @@ def test_a_mapping_gives_types_descriptions_and_structs() -> None:
         "address": {"street": "text", "geo": {"lat": "double"}},
         "home": ({"street": "text"}, "where to write to"),
     }
-    assert told(schema_fields(source)) == [
+    assert summary(schema_fields(source)) == [
         ("id", "bigint"),
         ("name", "text", "full name"),
         ("address", "struct", ("street", "text"), ("geo", "struct", ("lat", "double"))),
@@ -58,16 +58,18 @@ def test_a_mapping_gives_types_descriptions_and_structs() -> None:
     ]
 
 
-def test_a_list_gives_the_same() -> None:
-    assert told(schema_fields([("id", "bigint"), ["name", "text", "full name"], ("address", {"street": "text"})])) == [
+def test_a_list_is_equivalent_to_a_mapping() -> None:
+    assert summary(
+        schema_fields([("id", "bigint"), ["name", "text", "full name"], ("address", {"street": "text"})])
+    ) == [
         ("id", "bigint"),
         ("name", "text", "full name"),
         ("address", "struct", ("street", "text")),
     ]
 
 
-def test_a_field_without_fields_says_nothing_of_them() -> None:
-    """Events must stay small: an empty list in every column is sent for nothing."""
+def test_a_field_without_nested_fields_has_no_fields_member() -> None:
+    """Keeps events small: no empty list in every column."""
     assert schema_fields({"id": "bigint"})[0].fields is None
 
 
@@ -94,35 +96,35 @@ def test_an_arrow_schema_keeps_its_nesting_and_its_descriptions() -> None:
         ("scores", "map", ("key", "string"), ("value", "array", ("_element", "double"))),
         ("kind", "dictionary<values=string, indices=int8, ordered=0>"),
     ]
-    assert told(schema_fields(schema)) == expected
-    assert told(schema_fields(schema.empty_table())) == expected
+    assert summary(schema_fields(schema)) == expected
+    assert summary(schema_fields(schema.empty_table())) == expected
 
 
 def test_an_arrow_batch_has_a_schema_and_an_array_has_none() -> None:
-    assert told(schema_fields(pa.record_batch({"id": [1]}))) == [("id", "int64")]
+    assert summary(schema_fields(pa.record_batch({"id": [1]}))) == [("id", "int64")]
     with pytest.raises(UnknownSchema, match="from a Int64Array"):
         schema_fields(pa.array([1]))
 
 
-def test_a_pandas_frame_and_its_dtypes_give_the_same() -> None:
+def test_a_pandas_frame_and_its_dtypes_are_equivalent() -> None:
     frame = pd.DataFrame(
         {"id": pd.Series([1], dtype="int64"), 7: [0.5], "at": pd.to_datetime(["2024-01-31"], utc=True)}
     )
     frame["columns"] = pd.Categorical(["a"])
-    found = told(schema_fields(frame))
+    found = summary(schema_fields(frame))
     assert found[:2] == [("id", "int64"), ("7", "float64")]
     assert found[2][1].startswith("datetime64[")
     assert found[3] == ("columns", "category")
-    assert told(schema_fields(frame.dtypes)) == found
+    assert summary(schema_fields(frame.dtypes)) == found
 
 
 def test_a_subclass_of_a_pandas_frame_is_a_pandas_frame() -> None:
     frame = type("Frame", (pd.DataFrame,), {})({"schema": [1]})
-    assert told(schema_fields(frame)) == [("schema", "int64")]
+    assert summary(schema_fields(frame)) == [("schema", "int64")]
 
 
-def test_pandas_data_is_never_taken_for_a_schema() -> None:
-    """A column of names would otherwise send personal data as the types of fields."""
+def test_pandas_values_are_not_read_as_a_schema() -> None:
+    """Otherwise a column of names would be sent as field types, with personal data."""
     for data in (pd.Series(["Ada", "Grace"]), pd.Series([1, 2]), pd.Index(["Ada"]), pd.Timestamp(0)):
         with pytest.raises(UnknownSchema) as error:
             schema_fields(data)
@@ -134,13 +136,13 @@ def test_a_polars_frame_keeps_its_nesting() -> None:
     frame = pl.DataFrame(schema={"id": pl.Int64, "orders": pl.List(pl.Struct({"sku": pl.String})), "at": pl.Date})
     expected = [("id", "Int64"), ("orders", "array", ("_element", "struct", ("sku", "String"))), ("at", "Date")]
     for source in (frame, frame.lazy(), frame.schema):
-        assert told(schema_fields(source)) == expected
+        assert summary(schema_fields(source)) == expected
     with pytest.raises(UnknownSchema, match="from a Series"):
         schema_fields(pl.Series([1]))
 
 
 class SparkFrame:
-    """What matters of a data frame, without a session."""
+    """A data frame stub without a Spark session."""
 
     def __init__(self, schema: spark.StructType) -> None:
         self.schema = schema
@@ -164,15 +166,15 @@ def test_a_spark_schema_keeps_its_nesting_and_its_comments() -> None:
         ("homes", "array", ("_element", "struct", ("street", "string", "and number"))),
         ("scores", "map", ("key", "string"), ("value", "double")),
     ]
-    assert told(schema_fields(schema)) == expected
-    assert told(schema_fields(SparkFrame(schema))) == expected
+    assert summary(schema_fields(schema)) == expected
+    assert summary(schema_fields(SparkFrame(schema))) == expected
     with pytest.raises(UnknownSchema):
         schema_fields(spark.StringType())
 
 
-def test_a_dataclass_is_read_with_what_it_contains() -> None:
+def test_a_dataclass_is_read_with_nested_dataclasses() -> None:
     address = ("struct", ("street", "str"), ("tags", "array", ("_element", "str")))
-    assert told(schema_fields(Donor)) == [
+    assert summary(schema_fields(Donor)) == [
         ("id", "int"),
         ("name", "str", "full name"),
         ("born", "date"),
@@ -180,17 +182,17 @@ def test_a_dataclass_is_read_with_what_it_contains() -> None:
         ("scores", "map", ("key", "str"), ("value", "float")),
         ("pair", "tuple[int, str]"),
         ("anything", "typing.Any" if sys.version_info < (3, 11) else "Any"),
-        # A donor among the parents is not told again without end.
-        ("parents", "array", ("_element", "struct", *told(schema_fields(Donor))[:-1], ("parents", "array"))),
+        # A type that contains itself is expanded once.
+        ("parents", "array", ("_element", "struct", *summary(schema_fields(Donor))[:-1], ("parents", "array"))),
     ]
 
 
-def test_a_dataclass_whose_types_cannot_be_found_keeps_their_names() -> None:
+def test_a_dataclass_with_unresolvable_types_keeps_their_names() -> None:
     @dataclass
     class Local:
         other: "Nowhere"  # type: ignore[name-defined]  # noqa: F821
 
-    assert told(schema_fields(Local)) == [("other", "Nowhere")]
+    assert summary(schema_fields(Local)) == [("other", "Nowhere")]
 
 
 @pytest.mark.parametrize(
@@ -207,7 +209,7 @@ def test_a_dataclass_whose_types_cannot_be_found_keeps_their_names() -> None:
         (Address("Main Street", []), "from a Address"),
     ],
 )
-def test_anything_else_is_refused_with_what_is_accepted(source: object, what: str) -> None:
+def test_other_values_raise_with_a_list_of_accepted_ones(source: object, what: str) -> None:
     with pytest.raises(UnknownSchema) as error:
         schema_fields(source)
     assert what in error.value.what
@@ -215,7 +217,7 @@ def test_anything_else_is_refused_with_what_is_accepted(source: object, what: st
         assert accepted in error.value.remedy
 
 
-def test_no_library_is_imported_to_know_its_frames() -> None:
+def test_no_data_frame_library_is_imported() -> None:
     code = (
         "import sys; from lineproof.producers.dataschema import schema_fields; schema_fields({'id': 'bigint'}); "
         "sys.exit(any(name in sys.modules for name in ('pandas', 'pyarrow', 'polars', 'pyspark')))"

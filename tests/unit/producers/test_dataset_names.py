@@ -1,4 +1,4 @@
-"""What datasets are called: by the conventions, and without secrets."""
+"""Dataset names follow the OpenLineage conventions and contain no secrets."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -42,7 +42,7 @@ from lineproof.producers.naming import InvalidName
         (dataset_names.llm_model("anthropic", "claude-sonnet-4-5"), "anthropic", "claude-sonnet-4-5"),
     ],
 )
-def test_a_dataset_is_named_as_openlineage_names_it(name: DatasetName, namespace: str, text: str) -> None:
+def test_dataset_names_follow_the_openlineage_conventions(name: DatasetName, namespace: str, text: str) -> None:
     assert name == DatasetName(namespace, text)
 
 
@@ -80,7 +80,7 @@ def test_a_dataset_is_named_as_openlineage_names_it(name: DatasetName, namespace
         (lambda: DatasetName("crm", "do\nnors"), r"The name of a dataset contains '\\n'"),
     ],
 )
-def test_a_part_that_is_missing_or_misplaced_is_refused(make: Callable[[], DatasetName], problem: str) -> None:
+def test_a_missing_or_invalid_part_raises(make: Callable[[], DatasetName], problem: str) -> None:
     with pytest.raises(InvalidName, match=problem):
         make()
 
@@ -98,7 +98,7 @@ def test_a_part_that_is_missing_or_misplaced_is_refused(make: Callable[[], Datas
         lambda secret: DatasetName(f"abfss://etl:{secret}@lake.dfs.core.windows.net", "/crm"),
     ],
 )
-def test_a_password_gets_neither_into_a_name_nor_into_the_error(make: Callable[[str], DatasetName]) -> None:
+def test_a_password_is_neither_in_the_name_nor_in_the_error(make: Callable[[str], DatasetName]) -> None:
     with pytest.raises(InvalidName) as error:
         make("s3cr3t")
     assert "s3cr3t" not in str(error.value)

@@ -1,4 +1,4 @@
-"""Inputs and outputs carry what their readers need, and never a password (R15)."""
+"""Inputs and outputs carry schema, source, statistics and column lineage, and never a password."""
 
 import json
 from typing import Any
@@ -22,7 +22,7 @@ IS_URI = jsonschema_rs.validator_for({"format": "uri"}, validate_formats=True).i
 
 
 def sent(dataset: ol.InputDataset | ol.OutputDataset) -> dict[str, Any]:
-    """The dataset as JSON, its facets without what every facet has."""
+    """The dataset as JSON, its facets without the base members."""
     document: dict[str, Any] = json.loads(Serde.to_json(dataset))
     for group in ("facets", "inputFacets", "outputFacets"):
         for facet in document.get(group, {}).values():
@@ -39,7 +39,7 @@ def uri_of(name: DatasetName, source_uri: str | None = None) -> str | None:
 
 
 def test_an_input_carries_schema_source_and_statistics() -> None:
-    """R15: inputs carry `schema` and `dataSource`."""
+    """Inputs carry `schema` and `dataSource`."""
     assert sent(input_dataset(FEEDBACK, schema=SCHEMA, row_count=3, size=120)) == {
         "namespace": "postgres://db:5432",
         "name": "teei.public.buddy_feedback",
@@ -57,7 +57,7 @@ def test_an_input_carries_schema_source_and_statistics() -> None:
 
 
 def test_an_output_carries_schema_statistics_and_column_lineage() -> None:
-    """R15: outputs carry `schema` and `outputStatistics`."""
+    """Outputs carry `schema` and `outputStatistics`."""
     masked = column_lineage_dataset.Transformation(type="DIRECT", subtype="TRANSFORMATION", masking=True)
     lineage: ColumnLineage = {
         "snippet_text": [Column(FEEDBACK, "feedback_text")],
@@ -93,14 +93,14 @@ def test_an_output_carries_schema_statistics_and_column_lineage() -> None:
     }
 
 
-def test_what_is_not_known_is_not_sent() -> None:
+def test_unknown_values_are_not_sent() -> None:
     assert sent(input_dataset(FEEDBACK))["inputFacets"] == {}
     document = sent(output_dataset(SNIPPETS))
     assert document["outputFacets"] == {}
     assert set(document["facets"]) == {"dataSource"}
 
 
-def test_facets_of_the_caller_are_added_and_win() -> None:
+def test_facets_of_the_caller_override_generated_ones() -> None:
     documentation = documentation_dataset.DocumentationDatasetFacet(description="what buddies say")
     own = schema_dataset.SchemaDatasetFacet(fields=[schema_dataset.SchemaDatasetFacetFields(name="other")])
     dataset = input_dataset(
@@ -115,7 +115,7 @@ def test_facets_of_the_caller_are_added_and_win() -> None:
     assert Serde.to_dict(output)["outputFacets"] == {"outputStatistics": {"rowCount": 2}}
 
 
-def test_counts_are_plain_integers_and_unknown_below_zero() -> None:
+def test_counts_are_plain_integers_and_negative_ones_are_unknown() -> None:
     numpy = pytest.importorskip("numpy")
     dataset = sent(output_dataset(SNIPPETS, row_count=numpy.int32(5), size=-1, file_count=float("nan")))  # type: ignore[arg-type]
     assert dataset["outputFacets"] == {"outputStatistics": {"rowCount": 5}}
@@ -139,7 +139,7 @@ def test_counts_are_plain_integers_and_unknown_below_zero() -> None:
         (DatasetName("kafka://a:9092,b:9092", "donations"), None),
     ],
 )
-def test_the_source_is_derived_from_the_namespace_where_that_is_a_uri(name: DatasetName, uri: str | None) -> None:
+def test_the_source_uri_is_derived_from_a_namespace_that_is_a_uri(name: DatasetName, uri: str | None) -> None:
     assert uri_of(name) == uri
     assert uri is None or IS_URI(uri)
 
@@ -179,7 +179,7 @@ def test_a_uri_loses_its_credentials_and_parameters(given_uri: str, uri: str) ->
         "not a uri",
     ],
 )
-def test_a_uri_in_which_a_password_cannot_be_told_apart_is_not_sent(given_uri: str) -> None:
+def test_a_uri_with_an_ambiguous_password_is_not_sent(given_uri: str) -> None:
     assert uri_of(FEEDBACK, given_uri) == "postgres://db:5432"
 
 
@@ -196,8 +196,8 @@ def test_no_password_of_any_shape_is_sent(user: str, password: str, rest: str) -
     assert "S3CR3T" not in uri
 
 
-def test_strict_mode_names_each_dataset_and_what_to_add() -> None:
-    """R15: a strict mode refuses a dataset without schema or an output without row count."""
+def test_strict_mode_names_each_dataset_and_the_missing_metadata() -> None:
+    """Strict mode requires a schema for every dataset and a row count for every output."""
     bare_input = ol.InputDataset("crm", "donors")
     bare_output = ol.OutputDataset("crm", "letters")
     assert strict_problems([bare_input], [bare_output], ended=True) == [
@@ -209,7 +209,7 @@ def test_strict_mode_names_each_dataset_and_what_to_add() -> None:
     assert len(strict_problems([bare_input], [bare_output], ended=False)) == 3
 
 
-def test_strict_mode_is_content_with_what_the_helpers_make() -> None:
+def test_strict_mode_accepts_datasets_from_the_helpers() -> None:
     source = input_dataset(FEEDBACK, schema=SCHEMA)
     assert strict_problems([source], [output_dataset(SNIPPETS, schema=SCHEMA, row_count=0)], ended=True) == []
     unfinished = output_dataset(SNIPPETS, schema=SCHEMA, size=10)

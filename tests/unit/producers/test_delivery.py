@@ -1,4 +1,4 @@
-"""Delivery: nothing that a publish took is lost, whatever the endpoint does (R12)."""
+"""Delivery loses no published event, whatever the endpoint does."""
 
 import base64
 import json
@@ -20,10 +20,10 @@ from tests.delivery import (
     Endpoint,
     Hanging,
     Sender,
-    lives,
     number_of,
     numbered,
     publish,
+    spool_directories,
     wait_for,
 )
 
@@ -39,11 +39,11 @@ def test_everything_arrives_once_and_in_order(deliver: Deliver, endpoint: Endpoi
     assert stats.pending_bytes == 0
     assert delivery.close(PATIENCE_S)
     assert delivery.close(PATIENCE_S)
-    assert lives(tmp_path) == []
+    assert spool_directories(tmp_path) == []
 
 
 def test_publish_does_not_wait_for_an_endpoint_that_hangs(deliver: Deliver, endpoint: Endpoint) -> None:
-    """R12. Without the spool this would hang for ever."""
+    """Without the spool this would hang forever."""
     delivery = deliver(Hanging)
     expected = publish(delivery, 100)
     assert not delivery.flush(0.01)
@@ -54,7 +54,7 @@ def test_publish_does_not_wait_for_an_endpoint_that_hangs(deliver: Deliver, endp
     endpoint.assert_has(expected)
 
 
-def test_what_an_endpoint_refuses_for_now_is_sent_again_in_order(deliver: Deliver, endpoint: Endpoint) -> None:
+def test_records_refused_for_now_are_retried_in_order(deliver: Deliver, endpoint: Endpoint) -> None:
     sent: Counter[int] = Counter()
 
     class Moody(Sender):
@@ -72,11 +72,11 @@ def test_what_an_endpoint_refuses_for_now_is_sent_again_in_order(deliver: Delive
     expected = publish(delivery, 120)
     assert delivery.flush(PATIENCE_S)
     endpoint.assert_has(expected)
-    assert len(endpoint.taken) == 120, "what was acknowledged is not sent again"
+    assert len(endpoint.taken) == 120, "acknowledged records are not sent again"
     assert delivery.stats.errors == 4
 
 
-def test_what_was_delivered_behind_a_failure_is_not_sent_again(deliver: Deliver, endpoint: Endpoint) -> None:
+def test_records_delivered_after_a_failed_record_are_not_sent_again(deliver: Deliver, endpoint: Endpoint) -> None:
     refusals = iter(range(3))
 
     class Unfair(Sender):
@@ -105,7 +105,7 @@ def test_acknowledgements_may_come_in_any_order(deliver: Deliver, endpoint: Endp
     endpoint.assert_has(expected)
     assert len(endpoint.taken) == 100
     assert delivery.close(PATIENCE_S)
-    assert lives(tmp_path) == []
+    assert spool_directories(tmp_path) == []
 
 
 @pytest.mark.parametrize("where", ["__init__", "send", "poll"])
@@ -128,7 +128,7 @@ def test_an_error_in_the_sender_does_not_end_delivery(deliver: Deliver, endpoint
     assert delivery.stats.errors == 2
 
 
-def test_what_can_never_be_delivered_is_put_down(
+def test_rejected_records_are_kept_in_a_file(
     deliver: Deliver, endpoint: Endpoint, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Picky(Sender):
@@ -149,7 +149,7 @@ def test_what_can_never_be_delivered_is_put_down(
     assert "can never be delivered: Too large" in caplog.text
 
 
-def test_troubles_of_the_endpoint_are_counted_and_told(
+def test_endpoint_errors_are_counted_and_logged(
     deliver: Deliver, endpoint: Endpoint, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Grumbling(Sender):
@@ -164,7 +164,7 @@ def test_troubles_of_the_endpoint_are_counted_and_told(
     assert "Events cannot be delivered now: the line is bad." in caplog.text
 
 
-def test_a_full_spool_is_counted_and_never_raised(deliver: Deliver) -> None:
+def test_a_full_spool_counts_lost_events_and_does_not_raise(deliver: Deliver) -> None:
     delivery = deliver(Hanging, max_bytes=2000)
     publish(delivery, 50)
     stats = delivery.stats
@@ -172,7 +172,7 @@ def test_a_full_spool_is_counted_and_never_raised(deliver: Deliver) -> None:
     assert 0 < stats.taken == stats.pending < 50
 
 
-def test_what_is_left_at_close_is_delivered_by_the_next(
+def test_events_left_at_close_are_delivered_by_the_next_delivery(
     deliver: Deliver, endpoint: Endpoint, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
     former = deliver(Away)
@@ -181,11 +181,11 @@ def test_what_is_left_at_close_is_delivered_by_the_next(
     assert not former.close(0.1)
     assert f"10 events could not be delivered within 0.1 s. They wait in {tmp_path / 'spool'}" in caplog.text
     new = deliver()
-    wait_for(lambda: len(endpoint.taken) == 10)  # orphans are reason enough to begin: there is no publish
+    wait_for(lambda: len(endpoint.taken) == 10)  # orphaned events start delivery without a publish
     endpoint.assert_has(expected)
     assert new.close(PATIENCE_S)
     assert new.stats.delivered == 10
-    assert lives(tmp_path) == []
+    assert spool_directories(tmp_path) == []
 
 
 def test_a_delivery_that_was_closed_can_be_used_again(deliver: Deliver, endpoint: Endpoint) -> None:
@@ -197,7 +197,7 @@ def test_a_delivery_that_was_closed_can_be_used_again(deliver: Deliver, endpoint
     endpoint.assert_has(expected)
 
 
-def test_orphans_are_adopted_while_a_delivery_runs(
+def test_orphaned_directories_are_adopted_while_a_delivery_runs(
     deliver: Deliver, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(delivery_worker, "_ADOPT_EVERY_S", 0.1)
@@ -228,7 +228,7 @@ def test_the_endpoint_is_confirmed_by_a_sender(deliver: Deliver, tmp_path: Path)
         ({"bootstrap.servers": "localhost:1"}, "a/b", "is not a valid topic name"),
     ],
 )
-def test_a_kafka_transport_that_could_never_work_is_refused_at_once(
+def test_an_invalid_kafka_configuration_raises_immediately(
     options: dict[str, str], topic: str, complaint: str, tmp_path: Path
 ) -> None:
     with pytest.raises(InvalidKafkaOptions, match=complaint):

@@ -1,4 +1,4 @@
-"""Delivery and how processes end and multiply: each is a real one, and none loses an event (R12)."""
+"""Delivery when real processes exit, fork or are killed: no event is lost."""
 
 import multiprocessing
 import os
@@ -13,7 +13,7 @@ from typing import IO
 
 import pytest
 
-from tests.delivery import PATIENCE_S, Deliver, Endpoint, Hanging, Sender, lives, publish, wait_for
+from tests.delivery import PATIENCE_S, Deliver, Endpoint, Hanging, Sender, publish, spool_directories, wait_for
 
 ROOT = Path(__file__).parents[3]
 PRELUDE = """
@@ -47,13 +47,13 @@ def child(tmp_path: Path, script: str) -> "subprocess.Popen[str]":
 
 
 def returned(stdout: IO[str] | None, at_least: int) -> set[tuple[str, int]]:
-    """The publishes that returned so far."""
+    """The events whose publish has returned so far."""
     assert stdout is not None
     return {("run", int(stdout.readline())) for _ in range(at_least)}
 
 
 def ended(process: "subprocess.Popen[str]") -> tuple[int, set[tuple[str, int]], str]:
-    """How a process ended, the publishes that returned since, and what it said."""
+    """The exit code of a process, the events whose publish has returned since, and its stderr."""
     out, said = process.communicate(timeout=60)
     return process.returncode, {("run", int(line)) for line in out.split()}, said
 
@@ -71,7 +71,7 @@ while True:
 def test_no_event_is_lost_when_the_process_is_killed(
     tmp_path: Path, deliver: Deliver, endpoint: Endpoint, sender: str
 ) -> None:
-    """R12: kill -9, with an endpoint that works, one that takes nothing, and one that hangs."""
+    """kill -9 with an endpoint that works, that accepts nothing, and that hangs."""
     process = child(tmp_path, FOREVER.format(sender=sender))
     expected = returned(process.stdout, 3000)
     process.kill()
@@ -79,14 +79,14 @@ def test_no_event_is_lost_when_the_process_is_killed(
     assert status == -signal.SIGKILL
     assert deliver().close(PATIENCE_S)
     endpoint.assert_has(expected | more)
-    assert lives(tmp_path) == []
+    assert spool_directories(tmp_path) == []
 
 
 @pytest.mark.parametrize("sender", ["Sender", "Away"])
-def test_sigterm_delivers_what_it_can_and_ends_the_process_as_ever(
+def test_sigterm_delivers_events_and_ends_the_process_as_by_default(
     tmp_path: Path, deliver: Deliver, endpoint: Endpoint, sender: str
 ) -> None:
-    """R12: the signal comes in the middle of a publish, more often than not."""
+    """The signal usually arrives during a publish."""
     script = """
 module.EXIT_TIMEOUT_S = 20 if "{sender}" == "Sender" else 0.1
 module.on_terminate.append(lambda: 1 / 0)
@@ -105,7 +105,7 @@ module.on_terminate.append(lambda: publish(delivery, 1_000_000))
     endpoint.assert_has(expected | more)
 
 
-def test_a_handler_of_the_service_s_own_is_left_alone(tmp_path: Path, endpoint: Endpoint) -> None:
+def test_the_services_own_signal_handler_is_not_replaced(tmp_path: Path, endpoint: Endpoint) -> None:
     script = """
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(3))
 delivery = deliver(Sender)
@@ -127,7 +127,7 @@ number = armed = 0
 while len(closed) < 50:
     publish(delivery, number)
     number += 1
-    if len(closed) == armed and number % 10 == 0:  # by then the thread runs
+    if len(closed) == armed and number % 10 == 0:  # the thread is running by then
         armed += 1
         signal.setitimer(signal.ITIMER_REAL, 0.0001 + armed / 1_000_000)
 assert all(closed)
@@ -135,7 +135,7 @@ assert all(closed)
     status, expected, said = ended(child(tmp_path, script))
     assert (status, said) == (0, "")
     endpoint.assert_has(expected)
-    assert lives(tmp_path) == []
+    assert spool_directories(tmp_path) == []
 
 
 @pytest.mark.parametrize("early", [True, False])
@@ -163,15 +163,15 @@ def test_a_handler_may_close_a_delivery_while_its_thread_is_started(
     endpoint.assert_has(expected)
 
 
-def test_a_process_that_ends_delivers_first(tmp_path: Path, endpoint: Endpoint) -> None:
+def test_a_process_delivers_before_it_exits(tmp_path: Path, endpoint: Endpoint) -> None:
     status, expected, _ = ended(child(tmp_path, "d = deliver(Sender)\nfor n in range(500): publish(d, n)"))
     assert (status, len(expected)) == (0, 500)
     endpoint.assert_has(expected)
-    assert lives(tmp_path) == []
+    assert spool_directories(tmp_path) == []
 
 
 @pytest.mark.parametrize("sender", ["Away", "Hanging"])
-def test_a_process_that_cannot_deliver_ends_and_says_what_waits_where(
+def test_a_process_that_cannot_deliver_exits_and_logs_pending_events(
     tmp_path: Path, deliver: Deliver, endpoint: Endpoint, sender: str
 ) -> None:
     script = f"module.EXIT_TIMEOUT_S = 0.1\nd = deliver({sender})\nfor n in range(5): publish(d, n)"
@@ -196,7 +196,7 @@ d.flush(3600)
         process.send_signal(signal.SIGINT)
         return process.poll() is not None
 
-    wait_for(interrupt)  # more than once: the first may come before the flush
+    wait_for(interrupt)  # repeatedly: the first signal may arrive before the flush
     assert process.returncode in {1, -signal.SIGINT}
     process.communicate()
     assert deliver().flush(PATIENCE_S)
@@ -210,11 +210,11 @@ def test_two_processes_share_a_spool(tmp_path: Path, endpoint: Endpoint) -> None
     expected = {(str(process.pid), number) for process in processes for number in range(2000)}
     endpoint.assert_has(expected)
     assert len(endpoint.taken) == 4000
-    assert lives(tmp_path) == []
+    assert spool_directories(tmp_path) == []
 
 
 def forked(task: Callable[[], object]) -> int:
-    """Run a task in a forked child that ends at once, without any cleaning up."""
+    """Run a task in a forked child that exits without cleanup."""
     pid = os.fork()
     if pid == 0:
         try:
@@ -224,14 +224,14 @@ def forked(task: Callable[[], object]) -> int:
     return pid
 
 
-def test_a_forked_child_begins_its_own_delivery(deliver: Deliver, endpoint: Endpoint) -> None:
-    """R12: neither does the child send what is the parent's, nor does the parent lose what the child had."""
+def test_a_forked_child_starts_its_own_delivery(deliver: Deliver, endpoint: Endpoint) -> None:
+    """The child does not send the parent's events, and the child's events are not lost."""
     delivery = deliver(Hanging)
     expected = publish(delivery, 10, b"parent")
 
     def task() -> None:
         assert delivery.stats.taken == 0
-        Hanging.released = threading.Event()  # the parent's thread may have had the lock of the other
+        Hanging.released = threading.Event()  # the parent's thread may hold the lock of the old event
         Hanging.released.set()
         publish(delivery, 10, b"child")
         assert delivery.flush(PATIENCE_S)
@@ -250,7 +250,7 @@ def test_a_forked_child_begins_its_own_delivery(deliver: Deliver, endpoint: Endp
     assert delivery.stats.taken == 20
 
 
-def test_what_a_forked_child_leaves_is_delivered_by_its_parent(deliver: Deliver, endpoint: Endpoint) -> None:
+def test_pending_events_of_a_forked_child_are_delivered_by_its_parent(deliver: Deliver, endpoint: Endpoint) -> None:
     delivery = deliver(Sender)
     expected = publish(delivery, 10, b"parent")
     os.waitpid(forked(partial(publish, delivery, 300, b"os.fork")), 0)
@@ -276,7 +276,7 @@ def test_threads_may_publish_while_others_fork(deliver: Deliver, endpoint: Endpo
     endpoint.assert_has(expected | {(f"child {n}", number) for n in range(10) for number in range(5)})
 
 
-def test_a_forked_child_that_ends_as_usual_delivers_first(tmp_path: Path, endpoint: Endpoint) -> None:
+def test_a_forked_child_delivers_before_it_exits(tmp_path: Path, endpoint: Endpoint) -> None:
     script = """
 d = deliver(Sender)
 publish(d, 0, b"parent")
@@ -287,5 +287,5 @@ os.wait()
 print(sorted(path.name for path in (directory / "spool").iterdir() if path.is_dir()).__len__(), file=sys.stderr)
 """
     status, _, said = ended(child(tmp_path, script))
-    assert (status, said.strip()) == (0, "1"), "only the parent's life is left"
+    assert (status, said.strip()) == (0, "1"), "only the parent's directory is left"
     endpoint.assert_has({("parent", 0), ("child", 1)})

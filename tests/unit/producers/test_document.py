@@ -18,7 +18,7 @@ from openlineage.client.serde import Serde
 from lineproof.producers.document import NotJson, to_document, to_payload
 
 
-def test_the_same_as_the_clients_own_serialisation() -> None:
+def test_documents_equal_the_serialisation_of_the_client() -> None:
     schema = schema_dataset.SchemaDatasetFacet(
         fields=[schema_dataset.SchemaDatasetFacetFields(name="id", type="bigint", fields=[])]
     )
@@ -57,24 +57,24 @@ class Colour(Enum):
         ({3}, [3]),
     ],
 )
-def test_types_that_services_have(value: Any, expected: Any) -> None:
+def test_common_python_types_are_converted(value: Any, expected: Any) -> None:
     found = to_document(value)
     assert found == expected
     assert type(found) is type(expected)
 
 
-def test_integers_of_any_size_and_text_of_any_script_stay_what_they_are() -> None:
+def test_large_integers_and_unicode_text_are_preserved() -> None:
     document = {"big": 2**80, "text": "ünïcödé ✓"}
     assert json.loads(to_payload(document)) == document
     assert to_payload({"a": "ü"}) == '{"a":"ü"}'.encode()
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
-def test_numbers_that_are_none_are_named(number: float) -> None:
+def test_nan_and_infinity_raise(number: float) -> None:
     with pytest.raises(NotJson, match="has no form"):
         to_document([number])
 
 
-def test_what_has_no_form_is_named() -> None:
+def test_unsupported_types_raise() -> None:
     with pytest.raises(NotJson, match=r"A builtins\.object has no form"):
         to_document({"a": [object()]})

@@ -1,4 +1,4 @@
-"""Events as they leave: identity, order, validity (R10, R11, R13, R16)."""
+"""Published events: identity, order, validity."""
 
 import json
 import logging
@@ -24,7 +24,7 @@ from tests.events import payload
 from tests.transport import Memory
 
 
-def test_envelopes_count_without_a_gap_and_know_their_payload(emitter: Emitter, memory: Memory) -> None:
+def test_envelopes_have_a_sequence_without_gaps_and_the_id_of_their_payload(emitter: Emitter, memory: Memory) -> None:
     for _ in range(3):
         emitter.run("job").start()
     assert [envelope.sequence for envelope in memory.envelopes] == [0, 1, 2]
@@ -41,8 +41,8 @@ def test_threads_share_one_sequence(emitter: Emitter, memory: Memory) -> None:
     assert [envelope.sequence for envelope in memory.envelopes] == list(range(400))
 
 
-def test_every_event_names_its_producer_and_its_schema(emitter: Emitter, memory: Memory) -> None:
-    """R11; also facets made by others are vouched for by who sends them."""
+def test_every_event_and_facet_has_producer_and_schema_url(emitter: Emitter, memory: Memory) -> None:
+    """Facets built by others get the producer of the emitter that sends them."""
     sql = sql_job.SQLJobFacet(query="SELECT 1", producer="https://example.com/somebody-else")
     with emitter.run("job", job_facets={"sql": sql}):
         pass
@@ -57,7 +57,7 @@ def test_every_event_names_its_producer_and_its_schema(emitter: Emitter, memory:
     assert facet["_schemaURL"] == "https://openlineage.io/spec/facets/1-1-0/SQLJobFacet.json#/$defs/SQLJobFacet"
 
 
-def test_dataset_and_job_events_have_keys_of_their_own(emitter: Emitter, memory: Memory) -> None:
+def test_dataset_and_job_events_have_their_own_keys(emitter: Emitter, memory: Memory) -> None:
     emitter.declare_dataset(ol.StaticDataset("db", "table"))
     emitter.declare_job("job", inputs=[ol.InputDataset("db", "table")])
     assert [envelope.kind for envelope in memory.envelopes] == ["DATASET", "JOB"]
@@ -71,28 +71,27 @@ def test_dataset_and_job_events_have_keys_of_their_own(emitter: Emitter, memory:
 def test_a_job_links_to_its_documentation(
     emitter: Emitter, memory: Memory, documentation: str, content_type: str
 ) -> None:
-    """R13"""
     emitter.declare_job("sroi", documentation=documentation)
     facet = memory.documents[0]["job"]["facets"]["documentation"]
     assert (facet["description"], facet["contentType"]) == (documentation, content_type)
 
 
-def test_json_goes_out_byte_for_byte(emitter: Emitter, memory: Memory) -> None:
+def test_json_is_published_byte_for_byte(emitter: Emitter, memory: Memory) -> None:
     body = payload().replace(b", ", b"  ,\n")
     emitter.publish_json(body)
     assert memory.envelopes[0].payload == body
 
 
-def test_what_is_no_event_does_not_leave(emitter: Emitter, memory: Memory) -> None:
+def test_invalid_events_are_not_published(emitter: Emitter, memory: Memory) -> None:
     with pytest.raises(InvalidEvent):
         emitter.publish_json(payload(eventTime="yesterday"))
     assert memory.envelopes == []
 
 
-def test_an_invalid_facet_is_left_out_counted_and_named(
+def test_an_invalid_facet_is_removed_counted_and_logged(
     emitter: Emitter, memory: Memory, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The service goes on, and so does the rest of its event."""
+    """The service continues, and the rest of the event is sent."""
     with emitter.run("job", facets={"cdme_execution": {"epoch": "2026-01"}, "acme_anything": {"_schemaURL": "urn:x"}}):
         pass
     assert memory.types == ["START", "COMPLETE"]
@@ -101,14 +100,14 @@ def test_an_invalid_facet_is_left_out_counted_and_named(
     assert "run.facets.cdme_execution" in caplog.text
 
 
-def test_strict_mode_raises_instead(memory: Memory) -> None:
+def test_strict_mode_raises_for_an_invalid_facet(memory: Memory) -> None:
     emitter = Emitter(memory, "tests", strict=True)
     with pytest.raises(InvalidEvent, match=r"run\.facets\.cdme_execution"):
         emitter.run("job", facets={"cdme_execution": {"epoch": "2026-01"}}).start()
     assert memory.envelopes == []
 
 
-def test_values_without_json_do_not_reach_the_service(
+def test_values_without_a_json_form_do_not_raise(
     emitter: Emitter, memory: Memory, caplog: pytest.LogCaptureFixture
 ) -> None:
     for value in (object(), float("nan")):
@@ -118,8 +117,8 @@ def test_values_without_json_do_not_reach_the_service(
     assert "no form in JSON" in caplog.text
 
 
-def test_facets_of_the_user_are_checked_by_the_users_schema(memory: Memory, tmp_path: Path) -> None:
-    """R18: extensible by configuration; `_schemaURL` and `_producer` are added."""
+def test_user_facets_are_validated_by_the_users_schema(memory: Memory, tmp_path: Path) -> None:
+    """Facets are extensible by configuration; `_schemaURL` and `_producer` are added."""
     schema = {"$id": "urn:acme:deployment:1", "type": "object", "properties": {"commit": {"type": "string"}}}
     file = tmp_path / "deployment.json"
     file.write_text(json.dumps(schema))
@@ -136,23 +135,21 @@ def test_facets_of_the_user_are_checked_by_the_users_schema(memory: Memory, tmp_
 
 
 @pytest.mark.parametrize("namespace", ["im pact", "a.b.c", ".impact", "postgres://db"])
-def test_a_namespace_is_checked_again_where_it_is_used(memory: Memory, namespace: str) -> None:
-    """R14"""
+def test_an_emitter_checks_its_namespace(memory: Memory, namespace: str) -> None:
     with pytest.raises(InvalidName, match="namespace"):
         Emitter(memory, namespace)
     Emitter(memory, "social.impact-2_x")
 
 
-def test_a_name_that_changes_with_every_run_is_refused_where_it_is_defined(emitter: Emitter) -> None:
-    """R13"""
+def test_a_job_name_that_changes_with_every_run_raises_at_its_definition(emitter: Emitter) -> None:
     with pytest.raises(InvalidName, match="2026-01-31"):
         emitter.job("load-2026-01-31")
     emitter.run("load-2026-01-31").start()
     assert emitter.stats.refused == 1
 
 
-def test_a_job_is_one_function(emitter: Emitter) -> None:
-    """R13: unique in a namespace."""
+def test_two_functions_cannot_be_the_same_job(emitter: Emitter) -> None:
+    """Job names are unique in a namespace."""
 
     def first() -> None: ...
     def second() -> None: ...
@@ -162,8 +159,7 @@ def test_a_job_is_one_function(emitter: Emitter) -> None:
         emitter.job("sroi")(second)
 
 
-def test_start_and_end_carry_the_trace_of_the_start(emitter: Emitter, memory: Memory) -> None:
-    """R16"""
+def test_all_events_carry_the_trace_id_of_the_start(emitter: Emitter, memory: Memory) -> None:
     contexts = [SpanContext(number, 1, is_remote=False, trace_flags=TraceFlags(1)) for number in (0xABC, 0xDEF)]
     with trace.use_span(NonRecordingSpan(contexts[0])):
         run = emitter.run("job").start()
@@ -174,7 +170,7 @@ def test_start_and_end_carry_the_trace_of_the_start(emitter: Emitter, memory: Me
     assert memory.envelopes[-1].trace_id is None
 
 
-def test_a_forked_process_counts_for_itself(emitter: Emitter, memory: Memory) -> None:
+def test_a_forked_process_has_its_own_sequence(emitter: Emitter, memory: Memory) -> None:
     emitter.run("job").start()
     reader, writer = os.pipe()
     if (child := os.fork()) == 0:
@@ -189,13 +185,13 @@ def test_a_forked_process_counts_for_itself(emitter: Emitter, memory: Memory) ->
 
 
 def test_the_openlineage_client_keeps_its_own_producer(emitter: Emitter) -> None:
-    """A service that also uses the stock client must not find its events renamed."""
+    """A service that also uses the standard client keeps its own producer there."""
     event = ol.JobEvent(eventTime="2026-01-01T00:00:00Z", job=ol.Job("a", "b"))
     assert event.producer != PRODUCER
 
 
-def test_counters_are_there_for_prometheus(memory: Memory) -> None:
-    """R12; in a process of its own, because the collector is registered once in each."""
+def test_counters_are_exported_to_prometheus(memory: Memory) -> None:
+    """In a new process, because the collector is registered once per process."""
     script = (
         "from prometheus_client import generate_latest\n"
         "from lineproof.producers.emitter import Emitter\n"
@@ -211,7 +207,7 @@ def test_counters_are_there_for_prometheus(memory: Memory) -> None:
     assert "lineproof_emitter_pending_events 0.0" in done.stdout
 
 
-def test_errors_of_lineage_are_logged_without_secrets(memory: Memory, caplog: pytest.LogCaptureFixture) -> None:
+def test_lineage_errors_are_logged_without_secrets(memory: Memory, caplog: pytest.LogCaptureFixture) -> None:
     sink = EventSink(memory, FacetRegistry.standard())
     with caplog.at_level(logging.ERROR), sink.guard():
         raise ValueError("password=hunter2 for ann@example.org")

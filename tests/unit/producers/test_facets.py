@@ -1,4 +1,4 @@
-"""Our facet classes and their schemas say the same (R18, R19)."""
+"""lineproof's facet classes match their JSON Schemas."""
 
 import inspect
 import json
@@ -33,7 +33,7 @@ def place_of(facet_class: type) -> tuple[str, str]:
 
 
 def event(path: str, key: str, facet: Any) -> dict[str, Any]:
-    """An event that holds one facet, at one of `PLACES`."""
+    """An event with one facet, at one of `PLACES`."""
     owner, *rest = path.split(".")
     return {owner: [{rest[-1]: {key: facet}}] if rest[0] == "0" else {rest[-1]: {key: facet}}}
 
@@ -44,14 +44,14 @@ def problems(facet_class: Any, document: Any) -> list[tuple[str, str, str, str]]
 
 
 def schema_of(facet_class: Any) -> tuple[str, dict[str, Any]]:
-    """The name of a class in its schema, and the `$defs` it stands in."""
+    """The name of a class in its schema, and its `$defs`."""
     name = facet_class._get_schema().rpartition(":")[2]
     text = files("lineproof.schemas").joinpath("facet_schemas").joinpath(f"{name}.json").read_text()
     return name, json.loads(text)["$defs"]
 
 
 def required_members(defs: dict[str, Any], name: str, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The way to every required member, through lists by their first element."""
+    """The path to every required member; lists by their first element."""
     yield from ((*path, member) for member in defs[name].get("required", ()))
     for member, rule in defs[name]["properties"].items():
         for part, step in ((rule, ()), (rule.get("items", {}), (0,))):
@@ -66,7 +66,7 @@ REQUIRED = [
 ]
 
 
-def test_every_class_and_every_schema_of_ours_is_tested_here() -> None:
+def test_every_facet_class_and_schema_is_tested_here() -> None:
     exported = {value for value in vars(ours).values() if inspect.isclass(value) and hasattr(value, "KEY")}
     schemas = {rule.schema_url for rule in REGISTRY._rules.values() if rule.schema_url.startswith("urn:lineproof:")}
     assert exported == {type(facet) for facet in MINIMAL} == set(CLASSES)
@@ -74,7 +74,7 @@ def test_every_class_and_every_schema_of_ours_is_tested_here() -> None:
 
 
 @pytest.mark.parametrize("facet", MINIMAL + FULL, ids=lambda facet: facet.KEY)
-def test_what_a_class_writes_is_valid(facet: Any) -> None:
+def test_facets_are_valid_by_their_schemas(facet: Any) -> None:
     document = Serde.to_dict(facet)
     assert document["_schemaURL"] == REGISTRY.schema_url(place_of(type(facet))[0], facet.KEY)
     assert document["_producer"]
@@ -93,7 +93,7 @@ def test_class_and_schema_have_the_same_members(facet_class: Any) -> None:
 
 
 @pytest.mark.parametrize(("facet", "path"), REQUIRED)
-def test_a_required_member_that_is_missing_is_found(facet: Any, path: tuple[Any, ...]) -> None:
+def test_a_missing_required_member_is_a_problem(facet: Any, path: tuple[Any, ...]) -> None:
     document = Serde.to_dict(facet)
     *way, member = path
     del reduce(getitem, way, document)[member]
@@ -104,7 +104,7 @@ def test_a_required_member_that_is_missing_is_found(facet: Any, path: tuple[Any,
 
 
 @pytest.mark.parametrize(("facet", "path"), REQUIRED)
-def test_a_required_member_of_a_wrong_type_is_found(facet: Any, path: tuple[Any, ...]) -> None:
+def test_a_required_member_of_a_wrong_type_is_a_problem(facet: Any, path: tuple[Any, ...]) -> None:
     document = Serde.to_dict(facet)
     *way, member = path
     reduce(getitem, way, document)[member] = [[]]  # no member of any facet is a list of lists
@@ -114,14 +114,13 @@ def test_a_required_member_of_a_wrong_type_is_found(facet: Any, path: tuple[Any,
 
 
 @pytest.mark.parametrize("facet", FULL, ids=lambda facet: facet.KEY)
-def test_our_facets_take_no_member_they_do_not_know(facet: Any) -> None:
+def test_an_unknown_member_is_a_problem(facet: Any) -> None:
     found = problems(type(facet), {**Serde.to_dict(facet), "surprise": 1})
     assert [("surprise" in message) for *_, message in found] == [True]
 
 
 @pytest.mark.parametrize("facet", [facet for facet in FULL if facet.KEY.startswith("cdme_")], ids=lambda f: f.KEY)
-def test_both_generations_of_cdme_keys_are_checked(facet: Any) -> None:
-    """R19"""
+def test_old_and_new_cdme_keys_are_validated(facet: Any) -> None:
     entity, place = place_of(type(facet))
     key = facet.KEY.replace("cdme_", "cdme.")
     document = Serde.to_dict(facet)
@@ -150,12 +149,12 @@ def test_both_generations_of_cdme_keys_are_checked(facet: Any) -> None:
     ],
     ids=lambda facet: facet.KEY,
 )
-def test_values_out_of_bounds_are_found(facet: Any) -> None:
+def test_values_out_of_bounds_are_a_problem(facet: Any) -> None:
     assert len(problems(type(facet), Serde.to_dict(facet))) == 1
 
 
-def test_a_certificate_survives_its_facet_and_json_unchanged() -> None:
-    """R21: the hash can be computed again from what the event carries."""
+def test_a_certificate_survives_the_round_trip_through_its_facet() -> None:
+    """Readers can recompute the hash from the event."""
     facet = ours.CdmeFidelityCertificateRunFacet.from_certificate(CERTIFICATE)
     document = json.loads(Serde.to_json(facet))
     members = {name: value for name, value in document.items() if not name.startswith("_")}
@@ -170,8 +169,7 @@ def test_totals_and_verdicts_are_computed() -> None:
     assert not ours.AccountingLedgerRunFacet(10, 8).balanced
 
 
-def test_the_job_type_is_the_standard_facet() -> None:
-    """R18"""
+def test_job_type_is_the_standard_facet() -> None:
     document = Serde.to_dict(ours.job_type(ours.ProcessingType.STREAMING))
     assert (document["processingType"], document["integration"], document["jobType"]) == (
         "STREAMING",

@@ -1,4 +1,4 @@
-"""Events of real integrations are events to us, and together they show all that the specification has (R11)."""
+"""Events of other integrations are valid, and together they cover the whole specification."""
 
 import json
 import pkgutil
@@ -14,7 +14,7 @@ from openlineage.client.generated import base
 from lineproof.schemas.facets import FacetRegistry
 from lineproof.schemas.openlineage import KINDS, parse
 from tests.foreign_events import DOCUMENTS, PAYLOADS, STATES
-from tests.foreign_events.places import facets_of
+from tests.foreign_events.located_facets import located_facets
 
 STANDARD = {
     "run": "parent 1-2-0, nominalTime 1-0-1, errorMessage 1-0-1, externalQuery 1-0-2, extractionError 1-1-2, "
@@ -30,24 +30,24 @@ STANDARD = {
 }
 """The facets of the specification, by entity, with their versions."""
 BASES = (base.RunFacet, base.JobFacet, base.DatasetFacet, base.InputDatasetFacet, base.OutputDatasetFacet)
-FACETS = [place for document in DOCUMENTS.values() for place in facets_of(document)]
-KEPT = [place for place in FACETS if not place.facet.get("_deleted")]
+FACETS = [located for document in DOCUMENTS.values() for located in located_facets(document)]
+KEPT = [located for located in FACETS if not located.facet.get("_deleted")]
 
 
-def stock_classes() -> Iterator[Any]:
-    """The classes `openlineage-python` has for facets."""
-    for each in pkgutil.iter_modules(generated.__path__):
-        module = import_module(f"{generated.__name__}.{each.name}")
+def client_classes() -> Iterator[Any]:
+    """The facet classes of `openlineage-python`."""
+    for info in pkgutil.iter_modules(generated.__path__):
+        module = import_module(f"{generated.__name__}.{info.name}")
         for found in vars(module).values():
             if isinstance(found, type) and issubclass(found, BASES) and found not in BASES:
                 yield found
 
 
-STOCK = {found._get_schema(): found for found in stock_classes()}
+CLIENT_CLASSES = {found._get_schema(): found for found in client_classes()}
 
 
 @pytest.mark.parametrize("name", PAYLOADS)
-def test_every_event_is_one(name: str) -> None:
+def test_every_event_is_valid(name: str) -> None:
     event, document = parse(PAYLOADS[name]), json.loads(PAYLOADS[name])
     assert document == DOCUMENTS[name]
     assert event.payload == PAYLOADS[name]
@@ -72,21 +72,21 @@ def test_all_kinds_types_and_generations_occur() -> None:
 
 @pytest.mark.parametrize("entity", STANDARD)
 def test_every_standard_facet_occurs(entity: str) -> None:
-    found = {(place.key, place.facet["_schemaURL"]) for place in KEPT if place.entity == entity}
+    found = {(located.key, located.facet["_schemaURL"]) for located in KEPT if located.entity == entity}
     for key, version in (facet.split() for facet in STANDARD[entity].split(", ")):
         assert any(name == key and f"/facets/{version}/" in address for name, address in found), key
 
 
-def test_every_facet_the_stock_client_knows_occurs_with_members_it_knows() -> None:
-    """An address we got wrong would be one the client does not have; so would a member."""
-    current = [place.facet for place in KEPT if place.facet["_schemaURL"] in STOCK]
-    assert {facet["_schemaURL"] for facet in current} == set(STOCK)
+def test_every_facet_of_the_standard_client_occurs_with_known_members() -> None:
+    """A wrong schema URL or member in our events would be unknown to the client."""
+    current = [located.facet for located in KEPT if located.facet["_schemaURL"] in CLIENT_CLASSES]
+    assert {facet["_schemaURL"] for facet in current} == set(CLIENT_CLASSES)
     for facet in current:
-        known = {field.name for field in attr.fields(STOCK[facet["_schemaURL"]])}
+        known = {field.name for field in attr.fields(CLIENT_CLASSES[facet["_schemaURL"]])}
         assert facet.keys() <= known, facet["_schemaURL"]
 
 
-def test_standard_facets_keep_their_schemas_but_for_the_one_that_does_not() -> None:
+def test_standard_facets_are_valid_except_the_one_that_is_not() -> None:
     problems = {
         name: [str(problem) for problem in FacetRegistry.standard().problems(document)]
         for name, document in DOCUMENTS.items()
@@ -96,5 +96,5 @@ def test_standard_facets_keep_their_schemas_but_for_the_one_that_does_not() -> N
     }
 
 
-def test_facets_can_be_deleted_where_they_can_be() -> None:
-    assert {place.entity for place in FACETS if place.facet.get("_deleted") is True} == {"job", "dataset"}
+def test_dataset_and_job_facets_can_be_deleted() -> None:
+    assert {located.entity for located in FACETS if located.facet.get("_deleted") is True} == {"job", "dataset"}

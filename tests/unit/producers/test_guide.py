@@ -1,4 +1,4 @@
-"""The guide's code, run as it is written (R62)."""
+"""Runs the code blocks of docs/openlineage_guide.md."""
 
 import json
 import re
@@ -20,7 +20,7 @@ def blocks(language: str) -> list[str]:
 
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """What the guide's code emits, with the file transport in place of Kafka."""
+    """The events of the guide's code, with the file transport instead of Kafka."""
     monkeypatch.chdir(tmp_path)
     settings: dict[str, Any] = {}
     for block in blocks("yaml"):
@@ -47,7 +47,7 @@ def test_the_code_runs_and_its_events_are_valid(written: list[dict[str, Any]], t
     assert len(written) > 20
 
 
-def test_it_says_what_comes_out(written: list[dict[str, Any]]) -> None:
+def test_the_values_in_the_text_are_right(written: list[dict[str, Any]]) -> None:
     by_job = {event["job"]["name"]: event for event in written if "job" in event}
     error = by_job["workday-sync"]["run"]["facets"]["errorMessage"]["message"]
     claimed = re.search(r"the event says: (.*)$", GUIDE, re.MULTILINE)
@@ -57,8 +57,8 @@ def test_it_says_what_comes_out(written: list[dict[str, Any]]) -> None:
     assert by_job["leaking-sync"]["eventType"] == "FAIL"
 
 
-def test_it_names_what_there_is() -> None:
-    """Links to its own headings, and settings, exist."""
+def test_linked_headings_and_settings_exist() -> None:
+    """Links to headings of the page, and names of settings."""
     headings = {re.sub(r"[^a-z0-9 -]", "", h.lower()).replace(" ", "-") for h in re.findall(r"^## (.*)$", GUIDE, re.M)}
     assert set(re.findall(r"\]\(#([^)]+)\)", GUIDE)) <= headings
     from lineproof.settings.sections import EmitterSettings

@@ -1,4 +1,4 @@
-"""OpenLineage by POST, to a real server in this process (R23, R24)."""
+"""OpenLineage by POST, to a real server in this process."""
 
 import json
 import threading
@@ -16,7 +16,7 @@ from lineproof.producers.transports.http import InvalidUrl, http_transport
 
 
 class Backend(ThreadingHTTPServer):
-    """Takes events; answers with the given codes first, and 201 then."""
+    """Accepts events; answers first with the given statuses, then with 201."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
@@ -62,7 +62,7 @@ def test_events_arrive_in_order_with_the_key(backend: Backend, tmp_path: Path) -
     assert [body["eventType"] for _, _, body in backend.requests] == ["START", "COMPLETE"]
 
 
-def test_a_backend_that_fails_is_asked_again(backend: Backend, tmp_path: Path) -> None:
+def test_a_failed_post_is_retried(backend: Backend, tmp_path: Path) -> None:
     backend.codes = [503, 429, 401]
     emitter = Emitter(http_transport(backend.url, "", tmp_path), "tests")
     with emitter.run("job"):
@@ -72,7 +72,7 @@ def test_a_backend_that_fails_is_asked_again(backend: Backend, tmp_path: Path) -
     assert emitter.stats.delivery.errors == 3
 
 
-def test_an_event_that_is_refused_for_good_keeps_the_others_from_nothing(backend: Backend, tmp_path: Path) -> None:
+def test_a_rejected_event_does_not_block_the_others(backend: Backend, tmp_path: Path) -> None:
     backend.codes = [422]
     emitter = Emitter(http_transport(backend.url, "", tmp_path), "tests")
     with emitter.run("job"):
@@ -83,7 +83,7 @@ def test_an_event_that_is_refused_for_good_keeps_the_others_from_nothing(backend
     assert "422" in (tmp_path / "rejected.jsonl").read_text()
 
 
-def test_a_backend_that_is_away_is_named_and_events_wait(backend: Backend, tmp_path: Path) -> None:
+def test_events_wait_while_the_backend_is_unavailable(backend: Backend, tmp_path: Path) -> None:
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as closed:
         url = f"http://127.0.0.1:{closed.server_port}"
     transport = http_transport(url, "", tmp_path)
@@ -102,6 +102,6 @@ def test_a_backend_that_is_away_is_named_and_events_wait(backend: Backend, tmp_p
     assert [body["eventType"] for _, _, body in backend.requests] == ["START"]
 
 
-def test_what_is_no_address_is_refused_at_once(tmp_path: Path) -> None:
+def test_an_invalid_url_raises_immediately(tmp_path: Path) -> None:
     with pytest.raises(InvalidUrl, match="localhost:5000"):
         http_transport("localhost:5000", "", tmp_path)

@@ -1,4 +1,4 @@
-"""Counting what becomes of every record (R20)."""
+"""The accounting ledger counts every record."""
 
 import pytest
 
@@ -9,7 +9,7 @@ def counts(ledger: Ledger) -> tuple[int, int, int, int]:
     return ledger.read, ledger.processed, ledger.filtered, ledger.errored
 
 
-def test_each_record_is_processed_unless_the_loop_says_otherwise() -> None:
+def test_records_count_as_processed_by_default() -> None:
     ledger = Ledger()
     for number in ledger.count(range(10)):
         if number % 2:
@@ -21,7 +21,7 @@ def test_each_record_is_processed_unless_the_loop_says_otherwise() -> None:
     assert ledger.is_kept
 
 
-def test_no_records_are_a_ledger_too() -> None:
+def test_a_ledger_without_records_is_kept() -> None:
     ledger = Ledger()
     assert not ledger.is_kept
     assert list(ledger.count([])) == []
@@ -30,7 +30,7 @@ def test_no_records_are_a_ledger_too() -> None:
 
 
 @pytest.mark.parametrize(("is_successful", "expected"), [(True, (3, 3, 0, 0)), (False, (3, 2, 0, 1))])
-def test_the_record_in_hand_of_a_loop_left_early(is_successful: bool, expected: tuple[int, ...]) -> None:
+def test_the_current_record_of_a_loop_that_is_left_early(is_successful: bool, expected: tuple[int, ...]) -> None:
     ledger = Ledger()
     for number in ledger.count(range(10)):
         if number == 2:
@@ -41,7 +41,7 @@ def test_the_record_in_hand_of_a_loop_left_early(is_successful: bool, expected: 
     assert counts(ledger) == expected
 
 
-def test_a_loop_in_a_loop() -> None:
+def test_nested_loops() -> None:
     ledger = Ledger()
     for outer in ledger.count(range(2)):
         for _ in ledger.count(range(3)):
@@ -52,7 +52,7 @@ def test_a_loop_in_a_loop() -> None:
     assert counts(ledger) == (8, 1, 6, 1)
 
 
-def test_counts_made_elsewhere_add_up() -> None:
+def test_booked_counts_are_added() -> None:
     ledger = Ledger()
     ledger.book(read=5, processed=5)
     ledger.book(read=5, processed=3, filtered=1)

@@ -1,4 +1,4 @@
-"""Namespaces and job names: what is stable passes, what is not is refused with what to change."""
+"""Namespaces and job names: stable names are valid, others raise with advice."""
 
 import string
 import uuid
@@ -29,8 +29,8 @@ moments = st.datetimes(datetime(1980, 1, 1), datetime(2060, 1, 1)).map(lambda at
 
 @settings(deadline=None)
 @given(product=parts, domain=parts, mode=st.sampled_from(NamespaceMode))
-def test_a_valid_namespace_is_made_and_found_valid_again(product: str, domain: str, mode: NamespaceMode) -> None:
-    """R14: the three modes."""
+def test_a_valid_namespace_is_built_and_accepted(product: str, domain: str, mode: NamespaceMode) -> None:
+    """In all three modes."""
     made = namespace(mode, product, domain if mode is DATA_MESH else None)
     assert made == (f"{domain}.{product}" if mode is DATA_MESH else product)
     assert check_namespace(made, mode) == made
@@ -38,8 +38,8 @@ def test_a_valid_namespace_is_made_and_found_valid_again(product: str, domain: s
 
 @settings(deadline=None)
 @given(text=st.text(string.ascii_letters + "0-_..é/ \n", max_size=6), mode=st.sampled_from(NamespaceMode))
-def test_whatever_passes_is_letters_digits_dashes_and_underscores(text: str, mode: NamespaceMode) -> None:
-    """R14: dot only as the mesh separator."""
+def test_valid_namespaces_have_letters_digits_dashes_and_underscores(text: str, mode: NamespaceMode) -> None:
+    """A dot is allowed only as the separator of a data mesh."""
     with suppress(InvalidName):
         assert check_namespace(text, mode) == text
         parts = text.split(".") if mode is DATA_MESH else [text]
@@ -64,8 +64,8 @@ def test_whatever_passes_is_letters_digits_dashes_and_underscores(text: str, mod
         ("报告", SIMPLE, "contains '报', '告'", "for example impact-reports."),
     ],
 )
-def test_a_wrong_namespace_says_what_to_change(text: str, mode: NamespaceMode, wrong: str, remedy: str) -> None:
-    """R14: an error that says what to change."""
+def test_an_invalid_namespace_raises_with_advice(text: str, mode: NamespaceMode, wrong: str, remedy: str) -> None:
+    """The error says what to change."""
     with pytest.raises(InvalidName) as error:
         check_namespace(text, mode)
     assert wrong in error.value.what
@@ -75,7 +75,7 @@ def test_a_wrong_namespace_says_what_to_change(text: str, mode: NamespaceMode, w
 
 @settings(deadline=None)
 @given(text=st.text(min_size=1, max_size=30))
-def test_the_name_that_is_proposed_would_pass(text: str) -> None:
+def test_the_suggested_name_is_valid(text: str) -> None:
     try:
         namespace(SIMPLE, text)
     except InvalidName as error:
@@ -84,7 +84,7 @@ def test_the_name_that_is_proposed_would_pass(text: str) -> None:
 
 
 @pytest.mark.parametrize("mode", [SIMPLE, CENTRALIZED])
-def test_a_domain_that_would_be_ignored_is_refused(mode: NamespaceMode) -> None:
+def test_a_domain_raises_in_modes_without_domains(mode: NamespaceMode) -> None:
     with pytest.raises(InvalidName, match=f"A {mode.value} namespace is the product alone"):
         namespace(mode, "reports", "impact")
 
@@ -109,8 +109,8 @@ def test_a_domain_that_would_be_ignored_is_refused(mode: NamespaceMode) -> None:
         *("order-3141592653", "x-19991399", "quarter-q1", "week-w05", "ratio-1:2", "sha256", "x" * MAX_JOB_NAME),
     ],
 )
-def test_an_ordinary_job_name_passes(name: str) -> None:
-    """R13: names that are stable are nobody's business."""
+def test_a_stable_job_name_is_valid(name: str) -> None:
+    """Names that do not change are accepted as they are."""
     assert check_job_name(name) == name
 
 
@@ -139,8 +139,8 @@ def test_an_ordinary_job_name_passes(name: str) -> None:
         ("load-01ARZ3NDEKTSV4RRFFQ69G5FAV", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "a run id"),
     ],
 )
-def test_a_job_name_with_a_time_or_an_id_is_refused(name: str, part: str, what: str) -> None:
-    """R13: no timestamps in names, nor anything else that differs from run to run."""
+def test_a_job_name_with_a_time_or_an_id_raises(name: str, part: str, what: str) -> None:
+    """Names must not contain anything that differs from run to run."""
     with pytest.raises(InvalidName) as error:
         check_job_name(name)
     assert f"contains {part!r}, which looks like {what}:" in error.value.what
@@ -159,7 +159,7 @@ def test_a_job_name_with_a_time_or_an_id_is_refused(name: str, part: str, what: 
         ("x" * (MAX_JOB_NAME + 1), f"has {MAX_JOB_NAME + 1} characters"),
     ],
 )
-def test_a_job_name_that_cannot_be_shown_is_refused(name: str, problem: str) -> None:
+def test_a_job_name_that_is_not_printable_raises(name: str, problem: str) -> None:
     with pytest.raises(InvalidName) as error:
         check_job_name(name)
     assert problem in error.value.what
@@ -167,7 +167,7 @@ def test_a_job_name_that_cannot_be_shown_is_refused(name: str, problem: str) -> 
 
 @settings(deadline=None)
 @given(st.lists(st.one_of(words, st.integers(0, 9999).map(lambda n: f"v{n}")), min_size=1, max_size=5), st.data())
-def test_words_and_small_numbers_always_pass(chosen: list[str], data: st.DataObject) -> None:
+def test_words_and_small_numbers_are_valid(chosen: list[str], data: st.DataObject) -> None:
     name = data.draw(st.sampled_from("-_./")).join(chosen)
     assert check_job_name(name) == name
 
@@ -193,7 +193,7 @@ TIMES: list[Callable[[datetime], str]] = [
 @given(
     before=words, at=moments, form=st.sampled_from(TIMES), separator=st.sampled_from(["", "-", "_", "."]), after=words
 )
-def test_no_time_in_any_form_gets_through(
+def test_times_in_any_format_raise(
     before: str, at: datetime, form: Callable[[datetime], str], separator: str, after: str
 ) -> None:
     with pytest.raises(InvalidName, match="looks like"):
@@ -202,12 +202,12 @@ def test_no_time_in_any_form_gets_through(
 
 @settings(deadline=None)
 @given(before=words, identity=st.uuids(), form=st.sampled_from([str, lambda identity: identity.hex]))
-def test_no_uuid_gets_through(before: str, identity: uuid.UUID, form: Callable[[uuid.UUID], str]) -> None:
+def test_uuids_raise(before: str, identity: uuid.UUID, form: Callable[[uuid.UUID], str]) -> None:
     for name in (f"{before}-{form(identity)}", f"{before}{form(identity)}".upper()):
         with pytest.raises(InvalidName, match="looks like"):
             check_job_name(name)
 
 
-def test_the_run_ids_of_this_emitter_do_not_get_through() -> None:
+def test_run_ids_of_this_emitter_raise() -> None:
     with pytest.raises(InvalidName, match="a UUID"):
         check_job_name(f"load-{generate_new_uuid()}")

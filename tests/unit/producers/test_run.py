@@ -1,4 +1,4 @@
-"""The life of a run: context manager, decorator, ledger, nesting (R10, R15, R17, R20, R21)."""
+"""Runs: context manager, decorator, ledger, certificates, nesting."""
 
 import asyncio
 import contextlib
@@ -41,7 +41,7 @@ def test_start_declares_inputs_and_complete_carries_outputs(emitter: Emitter, me
 
 
 def test_datasets_may_be_given_by_name(emitter: Emitter, memory: Memory) -> None:
-    """What is wrong with their details does not reach the service."""
+    """Invalid details do not raise."""
     with emitter.run("job", inputs=[IN]) as run:
         run.add_input(OUT, schema={"id": "bigint"})
         run.add_output(OUT, schema={"id": "bigint"}, row_count=3)
@@ -53,8 +53,8 @@ def test_datasets_may_be_given_by_name(emitter: Emitter, memory: Memory) -> None
     assert emitter.stats.refused == 1
 
 
-def test_an_exception_fails_the_run_and_goes_on_unchanged(emitter: Emitter, memory: Memory) -> None:
-    """R17: the error is sanitised on its way out, not for the caller."""
+def test_an_exception_fails_the_run_and_is_raised_unchanged(emitter: Emitter, memory: Memory) -> None:
+    """The error is sanitised in the event, but not for the caller."""
     raised = ValueError("no user ann@example.org")
     run = emitter.run("job")
     run.add_output(output_dataset(OUT))
@@ -76,7 +76,7 @@ def test_being_stopped_aborts_the_run(emitter: Emitter, memory: Memory, stop: ty
     assert memory.types == ["START", "ABORT"]
 
 
-def test_an_end_that_was_sent_is_not_sent_again(emitter: Emitter, memory: Memory) -> None:
+def test_a_run_ends_only_once(emitter: Emitter, memory: Memory) -> None:
     with emitter.run("job") as run:
         run.fail("the source is empty")
     assert memory.types == ["START", "FAIL"]
@@ -137,7 +137,7 @@ def test_a_decorated_function_is_a_run(emitter: Emitter, memory: Memory) -> None
     assert names(memory.documents[1]["outputs"]) == ["out"]
 
 
-def test_a_decorated_coroutine_is_a_run_until_it_is_done(emitter: Emitter, memory: Memory) -> None:
+def test_a_decorated_coroutine_is_a_run_until_it_returns(emitter: Emitter, memory: Memory) -> None:
     @emitter.job("slow")
     async def slow() -> str:
         await asyncio.sleep(0)
@@ -164,7 +164,7 @@ def test_a_cancelled_coroutine_is_aborted(emitter: Emitter, memory: Memory) -> N
     assert memory.types == ["START", "ABORT"]
 
 
-def test_a_generator_is_no_job(emitter: Emitter) -> None:
+def test_a_generator_cannot_be_a_job(emitter: Emitter) -> None:
     with pytest.raises(NotAJob, match="generator"):
 
         @emitter.job("stream")
@@ -173,7 +173,6 @@ def test_a_generator_is_no_job(emitter: Emitter) -> None:
 
 
 def test_complete_is_sent_only_if_the_ledger_balances(emitter: Emitter, memory: Memory) -> None:
-    """R20"""
     with emitter.run("job") as run:
         run.ledger.book(read=10, processed=8, filtered=1, errored=1)
     assert memory.types == ["START", "COMPLETE"]
@@ -186,8 +185,7 @@ def test_complete_is_sent_only_if_the_ledger_balances(emitter: Emitter, memory: 
     assert "the difference is 25" in memory.facet("errorMessage")["message"]
 
 
-def test_certificates_of_runs_are_one_chain(memory: Memory, tmp_path: Path) -> None:
-    """R21"""
+def test_certificates_of_all_runs_form_one_chain(memory: Memory, tmp_path: Path) -> None:
     chain = Chain(tmp_path / "chain.jsonl")
     emitter = Emitter(memory, "tests", chain=chain)
     for number in range(3):
@@ -209,7 +207,7 @@ def test_certificates_of_runs_are_one_chain(memory: Memory, tmp_path: Path) -> N
     assert [facet["chainHash"] for facet in facets] == [certificate.chain_hash for certificate in issued]
 
 
-def test_without_a_chain_nothing_is_certified_and_the_run_goes_on(emitter: Emitter, memory: Memory) -> None:
+def test_without_a_chain_certify_returns_none_and_the_run_continues(emitter: Emitter, memory: Memory) -> None:
     with emitter.run("job") as run:
         assert run.certify(source_state_hash="a", target_state_hash="b", contract_version="1", invariants={}) is None
     assert memory.types == ["START", "COMPLETE"]
@@ -217,7 +215,6 @@ def test_without_a_chain_nothing_is_certified_and_the_run_goes_on(emitter: Emitt
 
 
 def test_strict_mode_refuses_a_dataset_without_schema(memory: Memory) -> None:
-    """R15"""
     strict = Emitter(memory, "tests", strict=True)
     with pytest.raises(IncompleteLineage, match="schema"):
         strict.run("job", inputs=[ol.InputDataset("db", "in")]).start()
@@ -231,7 +228,7 @@ def test_strict_mode_refuses_a_dataset_without_schema(memory: Memory) -> None:
 
 @pytest.mark.parametrize("value", [object(), float("nan"), "lone \ud800 surrogate"])
 @pytest.mark.parametrize("end", ["COMPLETE", "FAIL", "ABORT"])
-def test_no_run_loses_its_end_to_what_was_added_to_it(
+def test_an_invalid_facet_does_not_suppress_the_end_of_a_run(
     emitter: Emitter, memory: Memory, value: object, end: str
 ) -> None:
     raised = {"COMPLETE": None, "FAIL": ValueError("no"), "ABORT": KeyboardInterrupt()}[end]
@@ -246,7 +243,7 @@ def test_no_run_loses_its_end_to_what_was_added_to_it(
     assert ("errorMessage" in memory.documents[-1]["run"]["facets"]) == (end == "FAIL")
 
 
-def test_strict_mode_ends_a_run_whose_end_it_refuses(memory: Memory) -> None:
+def test_strict_mode_fails_a_run_with_an_invalid_end(memory: Memory) -> None:
     strict = Emitter(memory, "tests", strict=True)
     run = strict.run("job").start()
     run.add_facet("cdme_execution", {"not": "valid"})
@@ -256,7 +253,7 @@ def test_strict_mode_ends_a_run_whose_end_it_refuses(memory: Memory) -> None:
     assert run.state == "FAIL"
 
 
-def test_ctrl_c_in_the_midst_of_the_end_aborts(memory: Memory) -> None:
+def test_ctrl_c_during_complete_aborts_the_run(memory: Memory) -> None:
     class Interrupted(Memory):
         def publish(self, key: bytes, envelope: Envelope) -> None:
             if envelope.event_type == "COMPLETE":
@@ -269,14 +266,14 @@ def test_ctrl_c_in_the_midst_of_the_end_aborts(memory: Memory) -> None:
     assert interrupted.types == ["START", "ABORT"]
 
 
-def test_more_about_a_dataset_replaces_what_was_said_before(emitter: Emitter, memory: Memory) -> None:
+def test_adding_an_input_again_replaces_it(emitter: Emitter, memory: Memory) -> None:
     with emitter.run("job", inputs=[IN]) as run:
         run.add_input(IN, row_count=7)
     [dataset] = memory.documents[-1]["inputs"]
     assert dataset["inputFacets"]["inputStatistics"]["rowCount"] == 7
 
 
-def test_strict_mode_does_not_replace_the_services_own_error(memory: Memory) -> None:
+def test_strict_mode_does_not_replace_the_exception_of_the_service(memory: Memory) -> None:
     strict = Emitter(memory, "tests", strict=True)
     run = strict.run("job").start()
     run.add_facet("cdme_execution", {"not": "valid"})

@@ -1,4 +1,4 @@
-"""Metrics per morphism, and how much lineage an event carries (R22)."""
+"""Telemetry of steps, and lineage modes."""
 
 import pytest
 
@@ -38,7 +38,7 @@ def test_a_step_can_be_switched_off(memory: Memory) -> None:
     assert [step["name"] for step in memory.facet("cdme_telemetry")["morphisms"]] == ["load"]
 
 
-def test_no_steps_no_telemetry(memory: Memory) -> None:
+def test_without_steps_there_is_no_telemetry_facet(memory: Memory) -> None:
     with Emitter(memory, "tests", telemetry_off={"clean"}).run("job") as run, run.morphism("clean"):
         pass
     assert "cdme_telemetry" not in memory.documents[-1]["run"]["facets"]
@@ -73,7 +73,7 @@ def envelopes(memory: Memory) -> list[str]:
     return [envelope["outputKey"] for envelope in facet.get("keyEnvelopes", [])]
 
 
-def test_full_carries_every_key_up_to_a_bound(memory: Memory) -> None:
+def test_full_mode_carries_every_key_up_to_a_limit(memory: Memory) -> None:
     emit(memory, LineageMode.FULL, keys=50)
     assert envelopes(memory) == [str(number) for number in range(50)]
     emit(memory, LineageMode.FULL, keys=MAX_KEY_ENVELOPES + 1)
@@ -82,12 +82,12 @@ def test_full_carries_every_key_up_to_a_bound(memory: Memory) -> None:
     assert facet["keyCount"] == MAX_KEY_ENVELOPES + 1
 
 
-def test_key_derivable_carries_no_keys(memory: Memory) -> None:
+def test_key_derivable_mode_carries_no_keys(memory: Memory) -> None:
     emit(memory, LineageMode.KEY_DERIVABLE, keys=1000)
     assert envelopes(memory) == []
 
 
-def test_sampled_carries_the_same_few_keys_in_every_run(memory: Memory) -> None:
+def test_sampled_mode_carries_the_same_keys_in_every_run(memory: Memory) -> None:
     emit(memory, LineageMode.SAMPLED, keys=10_000)
     first = envelopes(memory)
     emit(memory, LineageMode.SAMPLED, keys=10_000)

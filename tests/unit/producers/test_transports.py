@@ -1,4 +1,4 @@
-"""Console, file and composite (R23)."""
+"""The console, file and composite transports."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ from lineproof.schemas.openlineage import parse
 from tests.transport import Memory
 
 
-def test_the_console_shows_one_event_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_console_transport_writes_one_event_per_line(capsys: pytest.CaptureFixture[str]) -> None:
     emitter = Emitter(ConsoleTransport(), "tests")
     with emitter.run("job"):
         pass
@@ -23,14 +23,14 @@ def test_the_console_shows_one_event_a_line(capsys: pytest.CaptureFixture[str]) 
     assert emitter.stats.delivery.delivered == 2
 
 
-def test_a_file_takes_the_events_of_several_emitters(tmp_path: Path) -> None:
+def test_several_emitters_can_share_a_file(tmp_path: Path) -> None:
     file = tmp_path / "new" / "events.jsonl"
     for _ in range(2):
         Emitter(FileTransport(file), "tests").run("job").start()
     assert [parse(line).event_type for line in file.read_bytes().splitlines()] == ["START", "START"]
 
 
-def test_a_file_that_cannot_be_written_is_named_and_breaks_nothing(
+def test_a_file_that_cannot_be_written_loses_events_and_does_not_raise(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     transport = FileTransport(tmp_path)
@@ -52,7 +52,7 @@ class Broken(Memory):
         return False
 
 
-def test_a_composite_serves_each_whatever_happens_to_the_others() -> None:
+def test_a_failing_transport_does_not_affect_the_others() -> None:
     first, last = Memory(), Memory()
     composite = CompositeTransport([first, Broken(), last])
     Emitter(composite, "tests").run("job").start()
@@ -63,7 +63,7 @@ def test_a_composite_serves_each_whatever_happens_to_the_others() -> None:
     assert CompositeTransport([Broken()]).fallback == "the spool"
 
 
-def test_a_composite_of_nothing_is_lineage_switched_off() -> None:
+def test_an_empty_composite_switches_lineage_off() -> None:
     emitter = Emitter(CompositeTransport([]), "tests")
     with emitter.run("job"):
         pass

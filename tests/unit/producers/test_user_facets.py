@@ -1,4 +1,4 @@
-"""Facets that a user adds by configuration (R18)."""
+"""Facets that a user adds by configuration."""
 
 import json
 import threading
@@ -54,7 +54,7 @@ def registry(file: Path, document: Any, entity: str = "run", key: str = KEY) -> 
     ],
     ids=["plain", "as OpenLineage", "an address not in normal form", "without $defs"],
 )
-def test_a_users_facet_is_checked_by_its_schema(file: Path, document: dict[str, Any], url: str) -> None:
+def test_a_user_facet_is_validated_by_its_schema(file: Path, document: dict[str, Any], url: str) -> None:
     known = registry(file, document)
     facet = {"_producer": "urn:tests", "_schemaURL": url, "commit": "abcdef0"}
     assert known.schema_url("run", KEY) == url
@@ -65,13 +65,13 @@ def test_a_users_facet_is_checked_by_its_schema(file: Path, document: dict[str, 
     assert len(missing) >= 2, "the commit and the producer"
 
 
-def test_the_built_in_facets_stay_and_the_registry_itself_does_not_change(file: Path) -> None:
+def test_with_user_facets_keeps_built_in_facets_and_returns_a_new_registry(file: Path) -> None:
     known = registry(file, PLAIN)
     assert known.schema_url("run", "cdme_execution") == STANDARD.schema_url("run", "cdme_execution")
     assert STANDARD.schema_url("run", KEY) is None
 
 
-def test_one_file_may_describe_several_facets(file: Path) -> None:
+def test_one_schema_file_can_serve_several_facets(file: Path) -> None:
     file.write_text(json.dumps({"$id": "urn:acme:all:1", "properties": {"acme_a": {}, "acme_b": {"required": ["b"]}}}))
     known = STANDARD.with_user_facets({"job": {"acme_a": file, "acme_b": file}})
     facet = {"_producer": "urn:tests", "_schemaURL": "urn:acme:all:1"}
@@ -93,7 +93,7 @@ BAD = {
     "properties that are none": ({**PLAIN, "properties": 5}, "not a usable JSON Schema"),
     "a bad pattern": ({**PLAIN, "properties": {"a": {"pattern": "("}}}, "regex"),
     "an older JSON Schema": ({**PLAIN, "$schema": "http://json-schema.org/draft-07/schema#"}, "2020-12"),
-    "a JSON Schema of one's own": ({**PLAIN, "$schema": "https://acme.example/meta"}, "2020-12"),
+    "an own JSON Schema dialect": ({**PLAIN, "$schema": "https://acme.example/meta"}, "2020-12"),
     "a remote reference": ({**PLAIN, "allOf": [{"$ref": "https://acme.example/x.json"}]}, "acme.example/x.json"),
     "a reference to a file": ({**PLAIN, "allOf": [{"$ref": "file:///etc/hosts"}]}, "file:///etc/hosts"),
     "a reference to nothing": ({**PLAIN, "allOf": [{"$ref": "#/$defs/gone"}]}, "gone"),
@@ -108,7 +108,7 @@ BAD = {
 
 
 @pytest.mark.parametrize(("document", "named"), BAD.values(), ids=BAD.keys())
-def test_an_unusable_schema_is_refused_by_file_and_reason(file: Path, document: Any, named: str) -> None:
+def test_an_invalid_schema_raises_with_file_and_reason(file: Path, document: Any, named: str) -> None:
     with pytest.raises(UnusableFacetSchema, match=named) as refusal:
         registry(file, document)
     assert str(file) in refusal.value.what
@@ -122,7 +122,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         STANDARD.with_user_facets({"run": {KEY: tmp_path / "gone.json"}})
 
 
-def test_a_closed_schema_with_room_for_the_base_members_is_welcome(file: Path) -> None:
+def test_a_closed_schema_that_allows_the_base_members_is_accepted(file: Path) -> None:
     base: dict[str, Any] = {"_producer": {}, "_schemaURL": {}}
     registry(file, {**PLAIN, "additionalProperties": False, "properties": {**base, "commit": COMMIT}})
 
@@ -138,7 +138,7 @@ def test_a_closed_schema_with_room_for_the_base_members_is_welcome(file: Path) -
         ("runs", KEY, "one of run, job, dataset, input, output"),
     ],
 )
-def test_a_key_that_cannot_be_a_users_is_refused(file: Path, entity: str, key: str, named: str) -> None:
+def test_a_reserved_key_raises(file: Path, entity: str, key: str, named: str) -> None:
     with pytest.raises(UnusableFacetSchema, match=named) as refusal:
         registry(file, PLAIN, entity, key)
     assert key in refusal.value.what
@@ -146,7 +146,7 @@ def test_a_key_that_cannot_be_a_users_is_refused(file: Path, entity: str, key: s
 
 @pytest.fixture
 def requested() -> Iterator[tuple[str, list[str]]]:
-    """The address of a server, and what was asked of it."""
+    """The URL of a server, and the requests it received."""
     paths: list[str] = []
 
     class Answer(BaseHTTPRequestHandler):
@@ -165,7 +165,7 @@ def requested() -> Iterator[tuple[str, list[str]]]:
 
 
 @pytest.mark.parametrize("member", ["$ref", "$dynamicRef", "$schema"])
-def test_nothing_is_fetched(file: Path, requested: tuple[str, list[str]], member: str) -> None:
+def test_remote_references_are_not_fetched(file: Path, requested: tuple[str, list[str]], member: str) -> None:
     address, paths = requested
     with pytest.raises(UnusableFacetSchema):
         registry(file, {"$id": f"{address}/facet.json", member: f"{address}/other.json"})

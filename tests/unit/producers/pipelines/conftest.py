@@ -12,7 +12,7 @@ from tests.unit.producers.pipelines.world import FAULTS, World, run_with_fault
 
 @pytest.fixture(scope="package", autouse=True)
 def _no_lock_wait() -> Iterator[None]:
-    """Nobody gives a lock back in these tests, so nobody need wait for one."""
+    """Do not wait for the database lock: in these tests nobody releases it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(database, "LOCK_TIMEOUT_S", 0.0)
         yield
@@ -25,7 +25,7 @@ def world(tmp_path: Path) -> World:
 
 @pytest.fixture(scope="package")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> World:
-    """A world in which all pipelines have run once. Not to be changed."""
+    """A work directory in which all pipelines have run once. Do not change it."""
     world = World(tmp_path_factory.mktemp("finished"))
     assert [result.state for result in world.run()] == ["COMPLETE"] * 12
     return world
@@ -33,7 +33,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 @pytest.fixture(scope="package")
 def unlucky(tmp_path_factory: pytest.TempPathFactory) -> World:
-    """A world in which every fault of every pipeline has struck. Not to be changed."""
+    """A work directory in which every pipeline has met all of its faults. Do not change it."""
     world = World(tmp_path_factory.mktemp("unlucky"))
     world.run()
     with Platform(world.directory, world.emitter) as platform:

@@ -10,7 +10,7 @@ from lineproof.producers.pipelines.runner import PIPELINES
 from tests.unit.producers.pipelines.world import EXPECTED
 
 
-def test_the_list_of_critical_pipelines_and_the_code_agree() -> None:
+def test_the_catalog_matches_the_code() -> None:
     assert [listed.name for listed in catalog()] == list(PIPELINES) == list(EXPECTED)
     assert {listed.service for listed in catalog()} == {"impact-in", "q2q-ai", "analytics", "reporting"}
 
@@ -29,7 +29,7 @@ def test_the_list_of_critical_pipelines_and_the_code_agree() -> None:
         (lambda _: "{", "not YAML"),
     ],
 )
-def test_a_wrong_list_is_refused_by_name(change: Callable[[str], str], problem: str) -> None:
+def test_an_invalid_catalog_raises_with_the_entry(change: Callable[[str], str], problem: str) -> None:
     text = files("lineproof.conf").joinpath("pipelines.yaml").read_text()
     with pytest.raises(UnusableCatalog, match=problem):
         parse_catalog(change(text))

@@ -21,7 +21,7 @@ from tests.unit.producers.pipelines.world import (
 def test_every_event_of_every_pipeline_is_valid_openlineage_with_valid_facets(
     kind: str, request: pytest.FixtureRequest
 ) -> None:
-    """R11: the check that proves every producer's events valid; also of runs that fail."""
+    """Every producer's events are valid, those of failed runs included."""
     world: World = request.getfixturevalue(kind)
     registry = FacetRegistry.standard()
     for envelope in world.memory.envelopes:
@@ -29,12 +29,12 @@ def test_every_event_of_every_pipeline_is_valid_openlineage_with_valid_facets(
     for document in world.memory.documents:
         assert registry.problems(document) == []
     for entity, key, facet in facets(world.memory.documents):
-        assert facet["_schemaURL"] == registry.schema_url(entity, key), "so that it was held to its schema"
+        assert facet["_schemaURL"] == registry.schema_url(entity, key), "it was validated by its schema"
     assert world.emitter.stats.refused == 0
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_a_pipeline_alone_in_an_empty_directory_does_its_work(name: str, world: World) -> None:
+def test_each_pipeline_runs_alone_in_an_empty_directory(name: str, world: World) -> None:
     (result,) = world.run(name)
     inputs, outputs = EXPECTED[name]
     own = [event for event in world.memory.documents if event["run"]["runId"] == result.run_id]
@@ -43,21 +43,20 @@ def test_a_pipeline_alone_in_an_empty_directory_does_its_work(name: str, world: 
     assert (own[0]["eventType"], own[-1]["eventType"]) == ("START", "COMPLETE")
     assert datasets(own[0], "inputs") == datasets(own[-1], "inputs") == set(inputs.split())
     assert datasets(own[-1], "outputs") == set(outputs.split())
-    assert all(one["outputFacets"]["outputStatistics"]["rowCount"] > 0 for one in own[-1]["outputs"])
+    assert all(dataset["outputFacets"]["outputStatistics"]["rowCount"] > 0 for dataset in own[-1]["outputs"])
 
 
-def test_row_counts_are_those_of_the_tables(finished: World) -> None:
+def test_row_counts_equal_those_of_the_tables(finished: World) -> None:
     written: dict[str, int] = {}
     for name in EXPECTED:
-        for one in finished.completed(name)["outputs"]:
-            if one["namespace"] == DATABASE:
-                rows = one["outputFacets"]["outputStatistics"]["rowCount"]
-                written[one["name"]] = written.get(one["name"], 0) + rows
+        for dataset in finished.completed(name)["outputs"]:
+            if dataset["namespace"] == DATABASE:
+                rows = dataset["outputFacets"]["outputStatistics"]["rowCount"]
+                written[dataset["name"]] = written.get(dataset["name"], 0) + rows
     assert written == {table: finished.query(f"SELECT count(*) FROM {table}")[0][0] for table in written}
 
 
-def test_ledgers_balance_and_what_is_left_out_is_counted(finished: World) -> None:
-    """R20."""
+def test_ledgers_balance_and_count_filtered_records(finished: World) -> None:
     ledgers = {name: finished.completed(name)["run"]["facets"]["cdme_accountingLedger"] for name in EXPECTED}
     assert all(ledger["balanced"] for ledger in ledgers.values())
     for name in ("benevity-sync", "goodera-sync", "workday-sync", "q2q-transformation", "sroi-calculation"):
@@ -69,8 +68,7 @@ def test_ledgers_balance_and_what_is_left_out_is_counted(finished: World) -> Non
     assert sroi == (ledgers["sroi-calculation"]["inputRecordCount"], ledgers["sroi-calculation"]["processedCount"])
 
 
-def test_certificates_are_one_chain_that_holds(finished: World) -> None:
-    """R21."""
+def test_certificates_form_one_valid_chain(finished: World) -> None:
     chain = finished.chain.certificates()
     ends = [event for event in finished.memory.documents if event["eventType"] == "COMPLETE"]
     sent = {event["run"]["facets"]["cdme_fidelityCertificate"]["chainHash"] for event in ends}
@@ -80,17 +78,21 @@ def test_certificates_are_one_chain_that_holds(finished: World) -> None:
     assert all(certificate.invariants and all(certificate.invariants.values()) for certificate in chain)
 
 
-def test_a_rerun_changes_nothing_but_the_runs(world: World) -> None:
+def test_a_rerun_writes_the_same_data(world: World) -> None:
     world.run()
     before = world.contents()
     world.run()
     first, second = world.chain.certificates()[:14], world.chain.certificates()[14:]
     assert world.contents() == before
-    assert [one.target_state_hash for one in first] == [one.target_state_hash for one in second]
-    assert [one.source_state_hash for one in first] == [one.source_state_hash for one in second]
+    assert [certificate.target_state_hash for certificate in first] == [
+        certificate.target_state_hash for certificate in second
+    ]
+    assert [certificate.source_state_hash for certificate in first] == [
+        certificate.source_state_hash for certificate in second
+    ]
 
 
-def test_steps_that_are_measured_or_traced_are_steps_of_the_job(finished: World) -> None:
+def test_measured_and_traced_steps_are_declared_by_the_job(finished: World) -> None:
     for name in EXPECTED:
         event = finished.completed(name)
         declared = {step["name"] for step in event["job"]["facets"]["cdme_morphism"]["path"]}
@@ -100,8 +102,8 @@ def test_steps_that_are_measured_or_traced_are_steps_of_the_job(finished: World)
         assert measured | traced <= declared
 
 
-def test_every_facet_of_ours_is_used(finished: World) -> None:
-    """R18, R19: all that have a schema here."""
+def test_every_lineproof_facet_is_used(finished: World) -> None:
+    """Every facet with a schema in schemas/facet_schemas."""
     schemas = [json.loads(file.read_text()) for file in files("lineproof.schemas").joinpath("facet_schemas").iterdir()]
     ours = {key for schema in schemas for key in schema["properties"] if key.startswith(("cdme_", "lineproof_"))}
     used = {(entity, key) for entity, key, _ in facets(finished.memory.documents)}
@@ -110,7 +112,7 @@ def test_every_facet_of_ours_is_used(finished: World) -> None:
     assert {("job", "jobType"), ("job", "ownership"), ("dataset", "ownership"), ("job", "documentation")} <= used
 
 
-def test_reports_are_pdf_files_that_open(finished: World) -> None:
+def test_reports_are_valid_pdf_files(finished: World) -> None:
     pages = list((finished.directory / "pdf").iterdir())
     assert len(pages) == finished.query("SELECT count(*) FROM metrics_company_period")[0][0]
     for page in pages:

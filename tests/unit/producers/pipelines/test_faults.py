@@ -18,7 +18,7 @@ from tests.unit.producers.pipelines.world import FAULTS, RECORD_FAULTS, World, r
 
 
 @pytest.mark.parametrize(("name", "fault"), FAULTS)
-def test_a_fault_in_the_world_fails_the_run_or_spoils_records_and_passes(
+def test_a_fault_fails_the_run_or_single_records_and_the_next_run_completes(
     name: str, fault: Fault, finished: World, tmp_path: Path
 ) -> None:
     memory = Memory()
@@ -28,7 +28,7 @@ def test_a_fault_in_the_world_fails_the_run_or_spoils_records_and_passes(
         error = run_with_fault(platform, name, fault)
         last = memory.documents[-1]
         PIPELINES[name].work(platform)
-    assert memory.types[-1] == "COMPLETE", "the fault is over"
+    assert memory.types[-1] == "COMPLETE", "the fault is gone"
     assert finished.contents() == before
     if fault in RECORD_FAULTS:
         assert (error, last["eventType"]) == (None, "COMPLETE")
@@ -38,8 +38,8 @@ def test_a_fault_in_the_world_fails_the_run_or_spoils_records_and_passes(
         assert type(error).__name__ in last["run"]["facets"]["errorMessage"]["stackTrace"]
 
 
-def test_no_key_and_no_address_ever_gets_out(unlucky: World) -> None:
-    """R17: the errors of external systems repeat both."""
+def test_api_keys_and_addresses_are_never_sent(unlucky: World) -> None:
+    """The errors of external systems repeat both."""
     payloads = b"\n".join(envelope.payload for envelope in unlucky.memory.envelopes)
     assert b"X-Api-Key: [secret]" in payloads
     assert b"[email]" in payloads
@@ -49,7 +49,7 @@ def test_no_key_and_no_address_ever_gets_out(unlucky: World) -> None:
     assert not re.search(rb"[\w.]+@[\w-]+\.\w+", payloads)
 
 
-def test_one_that_fails_stops_no_other(world: World) -> None:
+def test_a_failed_pipeline_does_not_stop_the_others(world: World) -> None:
     results = world.run(fail_rate=1.0, seed=3)
     assert [result.name for result in results] == list(PIPELINES)
     assert {result.state for result in results if result.error is not None} == {"FAIL"}
@@ -61,7 +61,7 @@ def test_one_that_fails_stops_no_other(world: World) -> None:
 def test_the_same_seed_gives_the_same_faults(world: World) -> None:
     names = ("sroi-calculation", "vis-calculation", "pdf-export")
     first, second, other = (
-        [one.state for one in world.run(*names, repeat=3, fail_rate=0.5, seed=s)] for s in (1, 1, 2)
+        [result.state for result in world.run(*names, repeat=3, fail_rate=0.5, seed=s)] for s in (1, 1, 2)
     )
     assert first == second != other
     assert {"COMPLETE", "FAIL"} == set(first)

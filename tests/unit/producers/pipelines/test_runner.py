@@ -13,14 +13,14 @@ from tests.unit.producers.pipelines.world import (
 )
 
 
-def test_an_unknown_name_is_refused_before_anything_runs(world: World) -> None:
+def test_an_unknown_name_raises_before_anything_runs(world: World) -> None:
     with pytest.raises(UnknownPipeline, match="Did you mean sroi-calculation") as refusal:
         world.run("benevity-sync", "sroi-calculatoin")
     assert refusal.value.exit_code == 2
     assert world.memory.envelopes == []
 
 
-def test_settings_say_where_the_events_go(tmp_path: Path) -> None:
+def test_events_go_to_the_transport_of_the_settings(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path, emitter={"transports": ["file"], "strict": True})
     results = run_by_settings(["all"], settings)
     documents = [json.loads(line) for line in settings.events_path.read_text().splitlines()]

@@ -7,24 +7,30 @@ import pytest
 from tests.unit.producers.pipelines.world import World, datasets
 
 
-def test_evidence_leads_back_to_what_participants_wrote(finished: World) -> None:
+def test_evidence_is_traceable_to_feedback(finished: World) -> None:
     (evidence,) = finished.completed("q2q-evidence-extraction")["outputs"]
     sources = {
-        column: {(one["name"], one["field"]) for one in lineage["inputFields"]}
+        column: {(field["name"], field["field"]) for field in lineage["inputFields"]}
         for column, lineage in evidence["facets"]["columnLineage"]["fields"].items()
     }
     assert ("buddy_feedback", "feedback_text") in sources["snippet_text"]
     assert ("buddy_feedback", "sentiment") in sources["confidence_score"]
-    keys = {one["outputKey"]: one["inputKeys"] for one in evidence["facets"]["cdme_adjointMetadata"]["keyEnvelopes"]}
+    keys = {
+        envelope["outputKey"]: envelope["inputKeys"]
+        for envelope in evidence["facets"]["cdme_adjointMetadata"]["keyEnvelopes"]
+    }
     assert keys == {snippet: [feedback] for snippet, feedback in finished.query(
         "SELECT snippet_id, feedback_id FROM evidence_snippets"
     )}  # fmt: skip
 
 
-def test_column_lineage_names_columns_that_are_there(finished: World) -> None:
+def test_column_lineage_refers_to_existing_columns(finished: World) -> None:
     ends = [event for event in finished.memory.documents if event["eventType"] == "COMPLETE"]
     for event in ends:
-        columns = {(one["namespace"], one["name"]): _field_names(one["facets"]["schema"]) for one in event["inputs"]}
+        columns = {
+            (dataset["namespace"], dataset["name"]): _field_names(dataset["facets"]["schema"])
+            for dataset in event["inputs"]
+        }
         for output in event["outputs"]:
             lineage = output["facets"]["columnLineage"]["fields"]
             assert set(lineage) <= _field_names(output["facets"]["schema"])
@@ -40,7 +46,7 @@ def _field_names(schema: dict[str, Any], prefix: str = "") -> set[str]:
 
 
 def test_sroi_is_traceable_to_workday(finished: World) -> None:
-    """The metric, through `buddy_system_events`, to where its data came from."""
+    """From the metric, through `buddy_system_events`, to the external system."""
     made_of: dict[str, set[str]] = {}
     for event in finished.memory.documents:
         for output in datasets(event, "outputs"):
@@ -52,20 +58,22 @@ def test_sroi_is_traceable_to_workday(finished: World) -> None:
     assert found == {"sroi_calculations", "sroi_valuation_weights", "buddy_system_events", "workday.api/worker_events"}
 
 
-def test_the_value_of_a_metric_is_that_of_the_table(finished: World) -> None:
-    sroi = next(one for one in finished.completed("sroi-calculation")["outputs"] if one["name"] == "sroi_calculations")[
-        "outputFacets"
-    ]["lineproof_metricValue"]
+def test_metric_values_equal_those_of_the_table(finished: World) -> None:
+    sroi = next(
+        dataset
+        for dataset in finished.completed("sroi-calculation")["outputs"]
+        if dataset["name"] == "sroi_calculations"
+    )["outputFacets"]["lineproof_metricValue"]
     ((value,),) = finished.query("SELECT sum(social_value) / sum(investment) FROM sroi_calculations")
     assert (sroi["metric"], sroi["value"]) == ("sroi", pytest.approx(value, abs=0.0001))
 
 
-def test_scheduled_reports_are_the_parent_of_two_runs(finished: World) -> None:
+def test_scheduled_reports_is_the_parent_of_two_runs(finished: World) -> None:
     (start,) = finished.events("scheduled-reports", "START")
     for name in ("report-generation", "pdf-export"):
         alone, nested = finished.events(name, "START")
         parent = nested["run"]["facets"]["parent"]
-        for one in (parent, parent["root"]):
-            assert one["run"]["runId"] == start["run"]["runId"]
-            assert (one["job"]["namespace"], one["job"]["name"]) == ("impact", "scheduled-reports")
+        for parent_run in (parent, parent["root"]):
+            assert parent_run["run"]["runId"] == start["run"]["runId"]
+            assert (parent_run["job"]["namespace"], parent_run["job"]["name"]) == ("impact", "scheduled-reports")
         assert "parent" not in alone["run"]["facets"]

@@ -32,14 +32,14 @@ EXPECTED = {
     "pdf-export": ("file/reports", "file/pdf"),
     "scheduled-reports": ("metrics_company_period file/pdf", "report_deliveries"),
 }
-"""What each pipeline reads and writes; a name alone is a table."""
+"""Inputs and outputs of each pipeline; a name without a namespace is a table."""
 
 
 FAULTS = [(name, fault) for name, pipeline in PIPELINES.items() for fault in pipeline.faults]
 
 
 class World:
-    """A work directory, and all events that were emitted from it, in strict mode."""
+    """A work directory, and all events emitted from it in strict mode."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory / "work"
@@ -67,7 +67,7 @@ class World:
             return list(connection.execute(sql))
 
     def contents(self) -> dict[str, Any]:
-        """All that is stored: every row of every table, every file."""
+        """Everything that is stored: every row of every table, every file."""
         names = [name for (name,) in self.query("SELECT name FROM sqlite_master WHERE type = 'table'")]
         rows: dict[str, Any] = {name: sorted(self.query(f"SELECT * FROM {name}")) for name in names}
         documents = [file for folder in ("reports", "pdf") for file in (self.directory / folder).iterdir()]
@@ -75,7 +75,7 @@ class World:
 
 
 def run_with_fault(platform: Platform, name: str, fault: Fault) -> BaseException | None:
-    """Run a pipeline while something is wrong; return what it raised."""
+    """Run a pipeline with a fault, and return the exception it raised."""
     with fault.inject(platform):
         try:
             PIPELINES[name].work(platform)
@@ -85,20 +85,22 @@ def run_with_fault(platform: Platform, name: str, fault: Fault) -> BaseException
 
 
 def datasets(document: dict[str, Any], side: str) -> set[str]:
-    """The inputs or outputs of an event, as `EXPECTED` has them."""
+    """The inputs or outputs of an event, in the form of `EXPECTED`."""
     return {
-        one["name"] if one["namespace"] == DATABASE else f"{one['namespace']}/{one['name'].rpartition('/')[2]}"
-        for one in document[side]
+        dataset["name"]
+        if dataset["namespace"] == DATABASE
+        else f"{dataset['namespace']}/{dataset['name'].rpartition('/')[2]}"
+        for dataset in document[side]
     }
 
 
 def facets(documents: list[dict[str, Any]]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Every facet: whose it is, its key, and itself."""
+    """Every facet: its entity, its key, and the facet."""
     for document in documents:
         parts = [("run", document["run"]["facets"]), ("job", document["job"]["facets"])]
         for side, role in (("inputs", "input"), ("outputs", "output")):
-            for one in document[side]:
-                parts += [("dataset", one["facets"]), (role, one.get(f"{role}Facets", {}))]
+            for dataset in document[side]:
+                parts += [("dataset", dataset["facets"]), (role, dataset.get(f"{role}Facets", {}))]
         for entity, by_key in parts:
             for key, facet in by_key.items():
                 yield entity, key, facet

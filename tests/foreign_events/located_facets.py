@@ -1,4 +1,4 @@
-"""Where the facets of an event stand."""
+"""Lists the facets of an event."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from tests.foreign_events.integration import Document
 
 
 @dataclass(frozen=True)
-class Place:
-    """One facet: whose it is, its key, its content, and the JSON path of it."""
+class LocatedFacet:
+    """A facet: its entity, its key, its content, and its JSON path."""
 
     entity: str
     key: str
@@ -16,7 +16,7 @@ class Place:
     path: str
 
 
-def facets_of(document: Document) -> Iterator[Place]:
+def located_facets(document: Document) -> Iterator[LocatedFacet]:
     """All facets of an event."""
     for entity in ("run", "job", "dataset"):
         yield from _group(entity, f"$.{entity}.facets", document.get(entity, {}).get("facets", {}))
@@ -27,6 +27,6 @@ def facets_of(document: Document) -> Iterator[Place]:
             yield from _group(entity, f"{path}.{entity}Facets", dataset.get(f"{entity}Facets", {}))
 
 
-def _group(entity: str, path: str, facets: Document) -> Iterator[Place]:
+def _group(entity: str, path: str, facets: Document) -> Iterator[LocatedFacet]:
     for key, facet in facets.items():
-        yield Place(entity, key, facet, f'{path}."{key}"')
+        yield LocatedFacet(entity, key, facet, f'{path}."{key}"')
