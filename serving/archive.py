@@ -9,7 +9,7 @@ from typing import Any
 from lineproof.schemas.record import Header
 from lineproof.schemas.tables import ARCHIVE
 from lineproof.serving.delta_reader import (
-    DataFile,
+    TableFile,
     TableSnapshot,
     batches,
     bounded_duckdb,
@@ -123,10 +123,10 @@ class Archive:
                 for batch in batches(relation, RECORDS_PER_BATCH):
                     yield [_record(within, row) for row in batch.to_pylist()]
 
-    def _file_groups(self, within: OffsetRange, after: int) -> Iterator[list[DataFile]]:
+    def _file_groups(self, within: OffsetRange, after: int) -> Iterator[list[TableFile]]:
         """Files to read together, because the ranges of their offsets overlap, in the order of offsets."""
         reached = -1
-        group: list[DataFile] = []
+        group: list[TableFile] = []
         by_offset = sorted(
             ((file.range_of("offset", _ALL_OFFSETS), file) for file in self._table.files), key=lambda pair: pair[0]
         )

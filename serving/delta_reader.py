@@ -35,7 +35,7 @@ class UnreadableTable(LineproofError):
 
 
 @dataclass(frozen=True)
-class DataFile:
+class TableFile:
     """A Parquet file of a table, with the statistics that Delta keeps of it."""
 
     path: str
@@ -83,10 +83,10 @@ class TableSnapshot:
         return [field.name for field in self._table.schema().fields]
 
     @cached_property
-    def files(self) -> list[DataFile]:
+    def files(self) -> list[TableFile]:
         """The files that hold the rows of this version."""
         return [
-            DataFile(
+            TableFile(
                 str(self.path / unquote(action["path"])),
                 action["num_records"],
                 action["size_bytes"],
@@ -99,7 +99,7 @@ class TableSnapshot:
             for action in pyarrow.table(self._table.get_add_actions(flatten=True)).to_pylist()
         ]
 
-    def select(self, connection: duckdb.DuckDBPyConnection, files: Sequence[DataFile] | None = None) -> str:
+    def select(self, connection: duckdb.DuckDBPyConnection, files: Sequence[TableFile] | None = None) -> str:
         """SQL for all rows, or for those in some of the files.
 
         DuckDB reads the files itself, so a condition on the result skips files and row groups. The SQL begins with an
