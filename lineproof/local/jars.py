@@ -36,7 +36,7 @@ def resolve(report: Callable[[str], None]) -> None:
     """Download the JARs that `ivy.xml` lists, unless they are there already.
 
     They are downloaded to a temporary directory next to the final one and renamed at the end, so that they appear all
-    at once. An interrupted download is continued by the next one.
+    at once. The next call continues an interrupted download.
     """
     home = jars_home()
     if _is_current(home):

@@ -21,7 +21,7 @@ class JavaError(LineproofError):
 def find_java() -> Path:
     """Find the `java` that Spark will use, and check its version.
 
-    Spark uses JAVA_HOME whenever it is set, even if PATH has a newer Java. If this function chose another one, the
+    Spark uses JAVA_HOME whenever it is set, even if PATH has a newer Java. If this function chose another Java, the
     check would pass and Spark would fail.
     """
     java = _candidate()

@@ -85,7 +85,7 @@ class MaintenanceResult:
 class Maintenance:
     """Maintains the tables of one directory, in a Spark session of its own.
 
-    `patience_s` is how long it waits for the job to read expired rows before it deletes them.
+    `timeout_s` is how long it waits for the job to read expired rows before it deletes them.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Maintenance:
         keep_files: timedelta,
         *,
         is_dry: bool = False,
-        patience_s: float = 120,
+        timeout_s: float = 120,
         is_stopping: Callable[[], bool] = lambda: False,
     ) -> None:
         self._spark = spark.newSession()
@@ -108,7 +108,7 @@ class Maintenance:
         self._days = days
         self._keep_files = keep_files
         self._is_dry = is_dry
-        self._patience_s = patience_s
+        self._timeout_s = timeout_s
         self._is_stopping = is_stopping
         self._has_been_read = True
 
@@ -159,7 +159,7 @@ class Maintenance:
         found = {table.name: find_expired(self._tables, table, first) for table, first in first_days}
         if not self._is_dry and any(found[table.name].count for table in READ_BY_GRAPH if table.name in found):
             report("waiting for the job to read the expired rows", 0.0)
-            self._has_been_read = self._progress.wait_until_read(self._patience_s, self._is_stopping)
+            self._has_been_read = self._progress.wait_until_read(self._timeout_s, self._is_stopping)
         return found
 
     def _retain(self, table: Table, expired: ExpiredRows | None) -> str:

@@ -40,9 +40,9 @@ class StreamProgress:
         [(at,)] = unread.agg(F.min(F.unix_millis("timestamp"))).collect()
         return None if at is None else datetime.fromtimestamp(at / 1000, timezone.utc)
 
-    def wait_until_read(self, patience_s: float, is_stopping: Callable[[], bool]) -> bool:
+    def wait_until_read(self, timeout_s: float, is_stopping: Callable[[], bool]) -> bool:
         """Wait until curate and graph have read everything that is in the tables now; False on timeout."""
-        deadline = time.monotonic() + patience_s
+        deadline = time.monotonic() + timeout_s
 
         def wait() -> bool:
             time.sleep(POLL_S)

@@ -84,7 +84,7 @@ def test_a_stopped_replay_continues_without_a_gap(
     assert not last.plan.directory.exists(), "the next replay starts from the beginning"
 
     messages = replayed(settings, topic)
-    assert {source_of(one): (one.key(), one.value()) for one in messages} == archived
+    assert {source_of(message): (message.key(), message.value()) for message in messages} == archived
     assert 0 < len(messages) - len(archived) <= archive.RECORDS_PER_BATCH, "at least once"
     assert all(in_order(messages))
     for message in messages:

@@ -35,8 +35,10 @@ def rebuild(spark: SparkSession, settings: Settings, directory: Path, selection:
 
 
 def differing(here: Path | str, there: Path | str, home: Path, names: list[str] | None = None) -> list[str]:
-    found = list(diff(Path(here), Path(there), home, names or ()))
-    return [f"{one.name}: {[(row.key, row.description) for row in one.rows]}" for one in found if not one.is_same]
+    tables = diff(Path(here), Path(there), home, names or ())
+    return [
+        f"{table.name}: {[(row.key, row.description) for row in table.rows]}" for table in tables if not table.is_same
+    ]
 
 
 def test_replay_after_the_topic_was_deleted(

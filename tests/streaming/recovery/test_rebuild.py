@@ -18,18 +18,18 @@ from lineproof.streaming.tables import archive, jobs
 
 def test_a_rebuild_equals_the_live_tables(spark: SparkSession, sound: TableReader, tmp_path: Path) -> None:
     """Without a broker. It is stopped after the first batch and then continued, which makes no difference."""
-    live, there = Path(sound.path(archive.TABLE)).parent, tmp_path / "rebuilt"
+    live, rebuilt = Path(sound.path(archive.TABLE)).parent, tmp_path / "rebuilt"
     settings = Settings(home=tmp_path / "home", tables=str(live))
     batches: list[Progress] = []
     for is_stopping in (lambda: bool(batches), lambda: False):
-        plan = plan_tables(there, Selection(), str(live), tmp_path)
-        replay_to_tables(spark, settings, plan, there, batches.append, is_stopping)
-    assert [one.query for one in batches] == ["curate", "graph"]
-    found = {one.name: one for one in diff(there, live, tmp_path)}
-    assert {name: one.rows for name, one in found.items() if not one.is_same} == {}
-    assert found["records"].rows_here == plan.records > 0
-    assert found["edges"].rows_here > 0
-    assert not (there / "archive").exists()
+        plan = plan_tables(rebuilt, Selection(), str(live), tmp_path)
+        replay_to_tables(spark, settings, plan, rebuilt, batches.append, is_stopping)
+    assert [batch.query for batch in batches] == ["curate", "graph"]
+    diffs = {table.name: table for table in diff(rebuilt, live, tmp_path)}
+    assert {name: table.rows for name, table in diffs.items() if not table.is_same} == {}
+    assert diffs["records"].rows_here == plan.records > 0
+    assert diffs["edges"].rows_here > 0
+    assert not (rebuilt / "archive").exists()
 
 
 def test_spark_selects_the_same_records_as_duckdb(spark: SparkSession, sound: TableReader, tmp_path: Path) -> None:

@@ -69,14 +69,14 @@ def test_files_are_compacted_and_vacuumed_and_the_reported_figures_are_right(
 
     batches(range(count))
     before = versions()
-    said = maintenance(spark, store, is_dry=True).run(("compact", "cluster"))
+    dry = maintenance(spark, store, is_dry=True).run(("compact", "cluster"))
     assert versions() == before, "a dry run does nothing"
-    assert {one.table: list(one.done) for one in said} == {
+    assert {result.table: list(result.done) for result in dry} == {
         "archive": [f"{count} files would be compacted"],
         "records": [f"{count} files would be compacted", "would be clustered by event_id, run_id"],
     }
 
-    done = {one.table: one for one in maintenance(spark, store).run(("compact", "vacuum"))}
+    done = {result.table: result for result in maintenance(spark, store).run(("compact", "vacuum"))}
     assert [len(live(store, table)) for table in tables] == [2, 1], "one per day, and one"
     assert done["archive"].done == [f"{count} files rewritten as 2"]
     assert (done["archive"].before.files, done["archive"].after.files) == (count, 2)
@@ -86,7 +86,7 @@ def test_files_are_compacted_and_vacuumed_and_the_reported_figures_are_right(
 
     batches(range(count, 2 * count))
     freed = maintenance(spark, store, keep_hours=0).run(("compact", "vacuum"), ["records"])
-    assert [(one.table, one.before.files, one.after.files) for one in freed] == [("records", count + 1, 1)]
+    assert [(result.table, result.before.files, result.after.files) for result in freed] == [("records", count + 1, 1)]
     assert [*Path(store.path(records.TABLE)).glob("*.parquet")] == live(store, records.TABLE)
     assert freed[0].after.bytes_on_disk == on_disk(store, records.TABLE) < freed[0].before.bytes_on_disk
     assert freed[0].done == [f"{count + 1} files rewritten as 1", f"{2 * count + 1} files removed"]
@@ -130,10 +130,10 @@ def test_exactly_the_expired_rows_are_deleted(spark: SparkSession, tmp_path: Pat
         add(store, spark, table, rows)
     dry = maintenance(spark, store, is_dry=True).run(("retain",))
     done = maintenance(spark, store).run(("retain",))
-    assert {one.table: list(one.done) for one in dry if one.done} == {
+    assert {result.table: list(result.done) for result in dry if result.done} == {
         name: [f"1 rows from before {FIRST_DAY} would be deleted"] for name in ("lineage_events", "runs")
     }
-    assert {one.table: list(one.done) for one in done if one.done} == {
+    assert {result.table: list(result.done) for result in done if result.done} == {
         name: [f"1 rows from before {FIRST_DAY} deleted"] for name in ("lineage_events", "runs")
     }
     assert {row.event_id for row in store.read(lineage_events.TABLE).collect()} == {"young", "new", "unknown"}

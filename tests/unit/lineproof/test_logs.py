@@ -1,4 +1,4 @@
-"""The job's log tells every failure in one line, and no log grows without bound."""
+"""The job's log has one line for every failure, and no log grows without bound."""
 
 import logging
 import re
@@ -45,8 +45,8 @@ def test_a_failure_of_spark_is_explained_before_its_stack_trace(
 def test_an_unexpected_failure_is_one_line_before_its_stack_trace(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    line, *trace = fail_with(ValueError("no such thing"), tmp_path, monkeypatch)
-    assert line.endswith("ERROR lineproof: The job failed unexpectedly. ValueError: no such thing")
+    line, *trace = fail_with(ValueError("no such column"), tmp_path, monkeypatch)
+    assert line.endswith("ERROR lineproof: The job failed unexpectedly. ValueError: no such column")
     assert trace[0] == "Traceback (most recent call last):"
 
 
