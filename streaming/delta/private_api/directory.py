@@ -11,7 +11,6 @@ class Directory:
 
     def __init__(self, spark: SparkSession, path: str) -> None:
         jvm: Any = spark._jvm
-        self.path = path
         self._path = jvm.org.apache.hadoop.fs.Path
         self._root = self._path(path)
         self._file_system = self._root.getFileSystem(spark._jsc.hadoopConfiguration())
