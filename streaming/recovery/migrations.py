@@ -1,7 +1,7 @@
-"""Migrate tables of earlier releases, step by step, to the format that this release writes.
+"""Migrate tables of earlier releases, format by format, to the one that this release writes.
 
-A finished step is recorded in the table property `lineproof.format` and in the table's history. Every step can be
-repeated: after a crash, the next start continues with the first step that is not recorded.
+A finished migration is recorded in the table property `lineproof.format` and in the table's history. Every migration
+can be repeated: after a crash, the next start continues with the first one that is not recorded.
 """
 
 from collections.abc import Callable
@@ -21,8 +21,8 @@ class IncompatibleTable(LineproofError):
 
 
 @dataclass(frozen=True)
-class Step:
-    """A migration from the previous format to format `number`."""
+class Migration:
+    """Brings a table from the previous format to format `number`."""
 
     number: int
     description: str
@@ -35,13 +35,15 @@ def conform(definition: Definition) -> None:
     definition.describe()
 
 
-STEPS: tuple[Step, ...] = (
-    Step(1, "columns, constraints and properties of this release; `records` has the time of the event", conform),
+MIGRATIONS: tuple[Migration, ...] = (
+    Migration(
+        1, "columns, constraints and properties of this release; the table records has the time of the event", conform
+    ),
 )
-"""In order. A release that changes the content of a table or its meaning adds a step and increments FORMAT."""
+"""In order. A release that changes the content of a table or its meaning adds a migration and increments FORMAT."""
 
 
-def migrate(spark: SparkSession, path: str, table: Table) -> list[Step]:
+def migrate(spark: SparkSession, path: str, table: Table) -> list[Migration]:
     """Migrate a table to the format of this release, and check that it is what this release would create."""
     definition = Definition(spark, path, table)
     found = definition.properties
@@ -51,16 +53,16 @@ def migrate(spark: SparkSession, path: str, table: Table) -> list[Step]:
             f"The table {path} has columns that this release does not know: {', '.join(unknown)}.",
             "Use the newer release that wrote them. If they were added by hand, drop them.",
         )
-    steps = [step for step in STEPS if step.number > format_number(found)]
-    for step in steps:
-        step.apply(definition)
+    due = [migration for migration in MIGRATIONS if migration.number > format_number(found)]
+    for migration in due:
+        migration.apply(definition)
         done_at = datetime.now(timezone.utc).isoformat(timespec="seconds")
-        recorded = {f"{FORMAT_PROPERTY}.{step.number}": f"{done_at}: {step.description}"}
-        definition.set({**current_format(), FORMAT_PROPERTY: str(step.number), **recorded})
+        recorded = {f"{FORMAT_PROPERTY}.{migration.number}": f"{done_at}: {migration.description}"}
+        definition.set({**current_format(), FORMAT_PROPERTY: str(migration.number), **recorded})
     # A release may add a column without a new format: older releases still read the other columns.
     conform(definition)
     _check(definition, path, table)
-    return steps
+    return due
 
 
 def _check(definition: Definition, path: str, table: Table) -> None:

@@ -16,7 +16,7 @@ from lineproof.streaming.delta.reader import TableReader
 from lineproof.streaming.delta.table import Table
 from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.recovery import migrations
-from lineproof.streaming.recovery.migrations import STEPS, IncompatibleTable, migrate
+from lineproof.streaming.recovery.migrations import MIGRATIONS, IncompatibleTable, migrate
 from lineproof.streaming.tables import records, runs
 from lineproof.streaming.tables.registry import TABLES
 
@@ -32,8 +32,8 @@ THINGS = Table(
 )
 
 
-def test_steps_are_numbered_without_gaps() -> None:
-    assert [step.number for step in STEPS] == list(range(1, FORMAT + 1))
+def test_migrations_are_numbered_without_gaps() -> None:
+    assert [migration.number for migration in MIGRATIONS] == list(range(1, FORMAT + 1))
 
 
 def test_tables_of_format_0_are_migrated_and_can_be_written(
@@ -45,12 +45,12 @@ def test_tables_of_format_0_are_migrated_and_can_be_written(
     old = {table.name: store.read(table).columns for table in TABLES}
     assert "event_time" not in old["records"], "the migration adds it"
     for table in TABLES:
-        assert [step.number for step in migrate(spark, store.path(table), table)] == [1]
+        assert [migration.number for migration in migrate(spark, store.path(table), table)] == [1]
         assert migrate(spark, store.path(table), table) == []
         kept, made = (where.read(table).select(*old[table.name]) for where in (store, sound))
         assert sorted(map(repr, kept.toJSON().collect())) == sorted(map(repr, made.toJSON().collect()))
     migrated = DeltaTable.forPath(spark, store.path(records.TABLE))
-    assert migrated.detail().collect()[0].properties[f"{FORMAT_PROPERTY}.1"].endswith(STEPS[0].description)
+    assert migrated.detail().collect()[0].properties[f"{FORMAT_PROPERTY}.1"].endswith(MIGRATIONS[0].description)
     last = migrated.history(1).collect()[0]
     assert (last.operation, FORMAT_PROPERTY in last.operationParameters["properties"]) == ("SET TBLPROPERTIES", True)
     # The migrated table can be written like a new one.
@@ -73,11 +73,11 @@ def test_an_interrupted_migration_is_continued(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as cut:
-        cut.setattr(migrations, "STEPS", (replace(STEPS[0], apply=crash),))
+        cut.setattr(migrations, "MIGRATIONS", (replace(MIGRATIONS[0], apply=crash),))
         with pytest.raises(KeyboardInterrupt):
             migrate(spark, store.path(newer), newer)
     assert definition.properties[FORMAT_PROPERTY] == "0"
-    assert [step.number for step in migrate(spark, store.path(newer), newer)] == [1]
+    assert [migration.number for migration in migrate(spark, store.path(newer), newer)] == [1]
     found = definition.properties
     assert (found[FORMAT_PROPERTY], found["delta.checkpointInterval"]) == ("1", "50")
     assert found["delta.constraints.sized"] == "size > 0"
