@@ -16,8 +16,15 @@ class UntriedVersion(LineproofError):
 
 def check_versions(spark: SparkSession) -> None:
     """Refuse other versions of Spark and Delta, before any table is touched."""
+    refuse_untried({"Spark": spark.version, "Delta": _delta_version(spark)})
+
+
+def _delta_version(spark: SparkSession) -> str:
     jvm: Any = spark._jvm
-    refuse_untried({"Spark": spark.version, "Delta": jvm.io.delta.package.VERSION()})
+    try:
+        return str(jvm.io.delta.package.VERSION())
+    except TypeError:  # py4j takes the name of a class that is missing for a package, which cannot be called
+        return "(not found)"
 
 
 def refuse_untried(found: dict[str, str]) -> None:

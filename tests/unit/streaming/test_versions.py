@@ -10,7 +10,14 @@ def test_patch_releases_are_accepted() -> None:
     refuse_untried({"Spark": "4.1.99", "Delta": "4.4.7"})
 
 
-@pytest.mark.parametrize("found", [{"Spark": "4.2.0", "Delta": "4.4.0"}, {"Spark": "4.1.3", "Delta": "4.40.0"}])
+@pytest.mark.parametrize(
+    "found",
+    [
+        {"Spark": "4.2.0", "Delta": "4.4.0"},
+        {"Spark": "4.1.3", "Delta": "4.40.0"},
+        {"Spark": "4.1.3", "Delta": "(not found)"},
+    ],
+)
 def test_other_versions_are_refused_with_what_to_do(found: dict[str, str]) -> None:
     with pytest.raises(UntriedVersion) as refused:
         refuse_untried(found)
