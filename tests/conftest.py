@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import hypothesis
 import pytest
 from _pytest.terminal import TerminalReporter
-from xdist.scheduler import LoadScopeScheduling
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from lineproof.producers.emitter import Emitter
 from lineproof.schemas.envelope import MAX_RECORD_BYTES
@@ -53,7 +53,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeSch
     return FromBothEnds(config, log)
 
 
-class FromBothEnds(LoadScopeScheduling):
+class FromBothEnds(LoadScopeScheduling):  # type: ignore[misc]
     """The first worker takes tests from the start of the list, the other from its end, one test at a time.
 
     Both are busy until they meet. The tests at the start share one Spark session and those at the end one broker; only
