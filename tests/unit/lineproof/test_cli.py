@@ -1,5 +1,6 @@
 """Help, errors, exit codes and shared options of the command line."""
 
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -8,6 +9,8 @@ from typer.testing import CliRunner
 
 from lineproof.cli.main import app, main
 from lineproof.producers.chain import Chain
+from lineproof.settings import Settings
+from lineproof.streaming.upkeep.maintenance import MaintenanceResult, TableSize
 from tests.certificates import draft
 
 COMMANDS = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
@@ -83,6 +86,37 @@ def test_an_invalid_time_is_refused_before_anything_starts(capsys: pytest.Captur
         main(["quality", "run", "--since", "yesterday"])
     assert exit_.value.code == 2
     assert "yesterday is not a time. Say how long ago" in " ".join(capsys.readouterr().err.replace("\n", " ").split())
+
+
+def test_maintain_refuses_an_unknown_table_before_spark_starts(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main(["maintain", "compact", "--table", "rnus"])
+    assert exit_.value.code == 2
+    assert "There is no table rnus.\nDid you mean runs?" in capsys.readouterr().err
+
+
+def test_maintain_passes_tasks_and_tables_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    size = TableSize(files=3, bytes=10, bytes_on_disk=20)
+    asked: list[object] = []
+
+    def maintain_tables(
+        settings: Settings,
+        tasks: Sequence[str],
+        tables: Sequence[str],
+        is_dry: bool,
+        report: Callable[[str, float], None],
+    ) -> list[MaintenanceResult]:
+        asked.append((str(settings.home), tasks, tables, is_dry))
+        report("runs: compact", 0.5)
+        return [MaintenanceResult("runs", size, size, ["3 files compacted"], 0.1)]
+
+    monkeypatch.setattr("lineproof.local.maintenance.maintain_tables", maintain_tables)
+    runner, home = CliRunner(), ["--set", f"home={tmp_path}", "-o", "csv"]
+    result = runner.invoke(app, ["maintain", "compact", "--table", "runs", "--dry-run", *home])
+    assert "runs,3,3,10,10,20,20,0.1,3 files compacted" in result.stdout
+    assert runner.invoke(app, ["maintain", *home]).exit_code == 0
+    everything = ("retain", "compact", "cluster", "vacuum")
+    assert asked == [(str(tmp_path), ("compact",), ["runs"], True), (str(tmp_path), everything, (), False)]
 
 
 def test_certificates_verify(tmp_path: Path) -> None:
