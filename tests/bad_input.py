@@ -1,4 +1,4 @@
-"""Every kind of bad input and the reason it must get, and what looks bad but is not."""
+"""Every kind of bad input with its reason, and unusual input that is good."""
 
 import uuid
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Events and records made for tests."""
+"""Events and envelopes for tests."""
 
 import json
 import uuid
@@ -33,7 +33,7 @@ def output(name: str, rows: Any) -> dict[str, Any]:
 
 
 def payload(**changes: Any) -> bytes:
-    """The same as bytes."""
+    """The JSON of `document(**changes)`."""
     return json.dumps(document(**changes)).encode()
 
 

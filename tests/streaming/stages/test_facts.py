@@ -1,4 +1,4 @@
-"""Every kind of bad input becomes a correct row or a dead letter with its own reason (R47, R48)."""
+"""Every record becomes a correct row or a dead letter with its own reason."""
 
 import json
 
@@ -15,7 +15,7 @@ from tests.streaming.records import records
 
 @pytest.fixture(scope="module")
 def decoded(spark: SparkSession) -> dict[str, Row]:
-    """All of them in one batch: none may disturb another."""
+    """All records in one batch: a bad record must not affect the others."""
     values = {**{name: value for name, (value, _) in BAD.items()}, **USABLE}
     rows = facts(records(spark, list(values.values())), {7: 1}).drop("event").orderBy("offset").collect()
     return dict(zip(values, rows, strict=True))
@@ -31,7 +31,7 @@ def test_every_reason_is_shown_by_a_record() -> None:
 
 
 @pytest.mark.parametrize("name", USABLE)
-def test_usable_records_have_none_and_know_their_id(decoded: dict[str, Row], name: str) -> None:
+def test_usable_records_have_no_reason_and_their_event_id(decoded: dict[str, Row], name: str) -> None:
     opened = decode(USABLE[name], {7: 1})
     body = opened.payload if isinstance(opened, Envelope) else opened
     assert decoded[name].reason is None
@@ -65,7 +65,7 @@ def test_facts_of_a_sealed_event(decoded: dict[str, Row]) -> None:
     assert (row.emitter_id, row.sequence, row.trace_id) == (ENVELOPE.emitter_id, 4, ENVELOPE.trace_id)
 
 
-def test_names_are_kept_to_the_letter(decoded: dict[str, Row]) -> None:
+def test_names_are_kept_exactly(decoded: dict[str, Row]) -> None:
     assert decoded["nasty names"].job_name == NASTY
 
 

@@ -1,4 +1,4 @@
-"""Whatever an integration sends lands: no event, no facet and no run of it is lost or misread (R11, R40, R41)."""
+"""The events of other OpenLineage integrations: no event, facet or run is lost or misread."""
 
 import json
 from typing import Any
@@ -20,7 +20,7 @@ IDS = {name: event_id(payload) for name, payload in PAYLOADS.items()}
 
 @pytest.fixture(scope="module")
 def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Tables:
-    """All of them in one batch, each as plain JSON and in our envelope."""
+    """All events in one batch, each as plain JSON and in a lineproof envelope."""
     root = str(tmp_path_factory.mktemp("integrations"))
     in_envelopes = [sealed(payload, number).encode() for number, payload in enumerate(PAYLOADS.values())]
     curated(spark, root, [[*PAYLOADS.values(), *in_envelopes]])
@@ -28,7 +28,7 @@ def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Tab
 
 
 def asked(tables: Tables, sql: str, *parameters: object) -> list[dict[str, Any]]:
-    """The rows of an answer, by column."""
+    """The rows of a result as dictionaries."""
     answer = tables.query(sql, *parameters)
     return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
 
@@ -60,7 +60,7 @@ def test_every_facet_is_read_back_by_sql(tables: Tables) -> None:
     assert {(row["event_id"], row["path"]): json.loads(row["facet"]) for row in rows} == sent
 
 
-def test_events_are_read_as_they_were_meant(tables: Tables) -> None:
+def test_every_fact_of_an_event_is_extracted(tables: Tables) -> None:
     rows = {row["event_id"]: row for row in asked(tables, "SELECT * FROM lineage_events")}
     for name, document in DOCUMENTS.items():
         row, event = rows[IDS[name]], parse(PAYLOADS[name])
@@ -69,13 +69,17 @@ def test_events_are_read_as_they_were_meant(tables: Tables) -> None:
         assert (row["dataset_namespace"], row["dataset_name"]) == (event.dataset_namespace, event.dataset_name)
         assert row["schema_url"] == document["schemaURL"]
         for side in ("inputs", "outputs"):
-            named = [(one["namespace"], one["name"]) for one in row[side] or []]
-            assert named == [(one["namespace"], one["name"]) for one in document.get(side, [])], (name, side)
-        counts = [one.get("outputFacets", {}).get("outputStatistics", {}) for one in document.get("outputs", [])]
-        assert [one["row_count"] for one in row["outputs"] or []] == [one.get("rowCount") for one in counts], name
+            named = [(dataset["namespace"], dataset["name"]) for dataset in row[side] or []]
+            sent = [(dataset["namespace"], dataset["name"]) for dataset in document.get(side, [])]
+            assert named == sent, (name, side)
+        counts = [
+            output.get("outputFacets", {}).get("outputStatistics", {}).get("rowCount")
+            for output in document.get("outputs", [])
+        ]
+        assert [output["row_count"] for output in row["outputs"] or []] == counts, name
 
 
-def test_every_run_comes_to_its_state(tables: Tables) -> None:
+def test_every_run_has_its_state(tables: Tables) -> None:
     assert {row["run_id"]: row["state"] for row in asked(tables, "SELECT run_id, state FROM runs")} == STATES
 
 
@@ -90,7 +94,7 @@ def test_runs_start_and_end_when_their_integrations_say(tables: Tables) -> None:
     assert rows[trino.FAILED_RUN]["error"]["message"].startswith("Access Denied")
 
 
-def test_runs_know_who_started_them(tables: Tables) -> None:
+def test_runs_have_their_parents(tables: Tables) -> None:
     parents = {
         row["run_id"]: row["parent_run_id"]
         for row in asked(tables, "SELECT run_id, parent.run_id AS parent_run_id FROM runs")
