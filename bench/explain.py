@@ -60,7 +60,7 @@ def _round(environment: Environment, topic: str) -> Iterator[Step]:
             yield Step(f"write {module.TABLE.name}", _seconds(partial(module.write, batch, store)))
     began = perf_counter()
     with graph_batch_of(store.read(lineage_events.TABLE)) as graph_batch:
-        _run(graph_batch.sightings)
+        _run(graph_batch.observations)
         yield Step("read events, parse new facets", perf_counter() - began)
         for graph_module in GRAPH:
             yield Step(f"write {graph_module.TABLE.name}", _seconds(partial(graph_module.write, graph_batch, store)))

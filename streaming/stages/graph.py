@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from lineproof.streaming.delta.table import Range
 from lineproof.streaming.spark_settings import storage_level
-from lineproof.streaming.stages.observations import sightings
+from lineproof.streaming.stages.observations import observations
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class GraphBatch:
 
     events: DataFrame
     """Without their JSON. Kept."""
-    sightings: DataFrame
+    observations: DataFrame
     """Where jobs and datasets were seen, and with which facets. Kept."""
     run_ids: Range
     """The range of the batch's runs: narrow where their ids are UUIDv7, which begin with the time."""
@@ -36,7 +36,7 @@ def graph_batch_of(added: DataFrame) -> Iterator[GraphBatch]:
     try:
         [(count, first, last)] = events.agg(F.count("*"), F.min("run_id"), F.max("run_id")).collect()
         # Not persisted: curate writes to the table meanwhile, and what Spark keeps of a table it reads anew then.
-        seen = sightings(events, added).localCheckpoint(eager=False)
+        seen = observations(events, added).localCheckpoint(eager=False)
         yield GraphBatch(events, seen, Range("run_id", first, last), count)
     finally:
         events.unpersist()

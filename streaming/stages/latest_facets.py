@@ -21,14 +21,14 @@ OWNERS = "ARRAY<STRUCT<name: STRING, type: STRING>>"
 TAGS = "ARRAY<STRUCT<key: STRING, value: STRING, source: STRING, field: STRING>>"
 
 
-def with_latest_facets(sightings: DataFrame) -> DataFrame:
+def with_latest_facets(observations: DataFrame) -> DataFrame:
     """A row per name: the columns of `RULES`.
 
     Facet by facet, because a name can be seen with very many versions of one.
     """
     time, facets = F.col("event_time"), F.col("facets")
     by_facet = (
-        sightings.select(*KEY, "event_time", "event_id", F.explode_outer("facets").alias("one"))
+        observations.select(*KEY, "event_time", "event_id", F.explode_outer("facets").alias("one"))
         .groupBy(*KEY, F.col("one.name").alias("facet_name"))
         .agg(
             F.min(time).alias("first_seen_at"),

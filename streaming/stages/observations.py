@@ -1,8 +1,8 @@
-"""Where a batch saw jobs and datasets, with the facets they had there.
+"""Observations: a job or dataset with the facets that an event shows it with.
 
-Facets are most of an event, and nearly always the same as the last time. So an event's facts have only a hash of them.
-Here, of all events that show a job or dataset with the same facets, the first and the last are opened again: that is
-all that facts of the form "since when", "until when" and "what last" can depend on.
+Facets are most of an event, and nearly always the same as in the event before. So the facts of an event have only a
+hash of them. Of all events that show the same job or dataset with the same facets, only the first and the last are
+parsed again: no more is needed for "first seen", "last seen" and "latest facet".
 """
 
 from functools import cache
@@ -10,95 +10,113 @@ from functools import cache
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lineproof.streaming.stages.facts import TEST_FACETS
 from lineproof.streaming.stages.merge_rules import grouped
+from lineproof.streaming.stages.parse import TEST_FACETS
 
-_THING = "namespace STRING, name STRING, facets MAP<STRING, STRING>"
-_FACETS = f"""
-    job STRUCT<{_THING}>,
-    dataset STRUCT<{_THING}>,
-    inputs ARRAY<STRUCT<{_THING}, inputFacets: MAP<STRING, STRING>>>,
-    outputs ARRAY<STRUCT<{_THING}>>
+_ENTITY = "namespace STRING, name STRING, facets MAP<STRING, STRING>"
+_EVENT_WITH_FACETS = f"""
+    job STRUCT<{_ENTITY}>,
+    dataset STRUCT<{_ENTITY}>,
+    inputs ARRAY<STRUCT<{_ENTITY}, inputFacets: MAP<STRING, STRING>>>,
+    outputs ARRAY<STRUCT<{_ENTITY}>>
 """
 
 
-def sightings(events: DataFrame, whole: DataFrame) -> DataFrame:
-    """A row per job and dataset of every telling event: `role` (JOB, INPUT, OUTPUT, DATASET), name and `facets`.
+def observations(events: DataFrame, events_with_json: DataFrame) -> DataFrame:
+    """A row per job and dataset of every first or last event: `role` (JOB, INPUT, OUTPUT, DATASET), name and `facets`.
 
-    `whole` are the same events with their JSON in `event`.
+    `events_with_json` are the same events with their JSON in `event`.
     """
-    opened = (
-        whole.join(F.broadcast(_telling(events)), "event_id", "left_semi")
-        .withColumn("event", F.from_json("event", _FACETS))
-        .select("event_id", "event_time", "run_id", "job_namespace", "job_name", F.explode(_things()).alias("thing"))
+    parsed = (
+        events_with_json.join(F.broadcast(_first_and_last_events(events)), "event_id", "left_semi")
+        .withColumn("event", F.from_json("event", _EVENT_WITH_FACETS))
+        .select(
+            *("event_id", "event_time", "run_id", "job_namespace", "job_name"),
+            F.explode(_entities()).alias("entity"),
+        )
     )
-    return opened.select("thing.*", *(name for name in opened.columns if name != "thing"))
+    return parsed.select("entity.*", *(name for name in parsed.columns if name != "entity"))
 
 
-def _telling(events: DataFrame) -> DataFrame:
-    """The ids of the first and last event with the same facets of the same thing."""
-    version = F.struct("event_time", "event_id")
-    seen = events.select(F.explode(_hashes()).alias("hash"), version.alias("version"))
-    ends = grouped(seen, ["hash"], F.min("version").alias("first"), F.max("version").alias("last"))
-    return ends.select(F.explode(F.array("first.event_id", "last.event_id")).alias("event_id")).distinct()
+def _first_and_last_events(events: DataFrame) -> DataFrame:
+    """The ids of the first and the last event that show the same job or dataset with the same facets.
+
+    There are two last events, which differ only for events of the same time: the tables of jobs, datasets and schemas
+    order those by event id, and `edges`, which has no event id, by run id.
+    """
+    by_event = F.struct("event_time", "event_id")
+    by_run = F.struct("event_time", "run_id", "event_id")
+    hashes = events.select(
+        F.explode(_entity_hashes()).alias("hash"), by_event.alias("by_event"), by_run.alias("by_run")
+    )
+    ends = grouped(
+        hashes,
+        ["hash"],
+        F.min("by_event").alias("first"),
+        F.max("by_event").alias("last"),
+        F.max("by_run").alias("last_by_run"),
+    )
+    event_ids = F.array("first.event_id", "last.event_id", "last_by_run.event_id")
+    return ends.select(F.explode(event_ids).alias("event_id")).distinct()
 
 
 @cache
-def _hashes() -> Column:
-    """A number for each thing an event shows."""
+def _entity_hashes() -> Column:
+    """A hash for each job and dataset of an event, with its role, its job and its facets."""
 
-    def of_datasets(role: str, datasets: str) -> Column:
+    def dataset_hashes(role: str, datasets: str) -> Column:
         return F.transform(
             F.coalesce(F.col(datasets), F.array()),
-            lambda one: _hashed(role, one["namespace"], one["name"], one["facets_hash"]),
+            lambda dataset: _hash(role, dataset["namespace"], dataset["name"], dataset["facets_hash"]),
         )
 
     return F.concat(
         F.array(
-            _hashed("JOB", F.col("job_facets_hash")),
-            _hashed("DATASET", F.col("dataset_namespace"), F.col("dataset_name"), F.col("dataset_facets_hash")),
+            _hash("JOB", F.col("job_facets_hash")),
+            _hash("DATASET", F.col("dataset_namespace"), F.col("dataset_name"), F.col("dataset_facets_hash")),
         ),
-        of_datasets("INPUT", "inputs"),
-        of_datasets("OUTPUT", "outputs"),
+        dataset_hashes("INPUT", "inputs"),
+        dataset_hashes("OUTPUT", "outputs"),
     )
 
 
-def _hashed(role: str, *parts: Column) -> Column:
-    """A number for a thing in a role of a job, with its facets."""
+def _hash(role: str, *parts: Column) -> Column:
     return F.xxhash64(F.lit(role), F.col("job_namespace"), F.col("job_name"), *parts)
 
 
 @cache
-def _things() -> Column:
+def _entities() -> Column:
+    """The jobs and datasets of a parsed event."""
     event = F.col("event")
-    one_job = F.when(event["job"].isNotNull(), F.array(event["job"]))
-    one_dataset = F.when(event["dataset"].isNotNull(), F.array(event["dataset"]))
+    job = F.when(event["job"].isNotNull(), F.array(event["job"]))
+    dataset = F.when(event["dataset"].isNotNull(), F.array(event["dataset"]))
     return F.flatten(
         F.array(
-            _seen("JOB", one_job),
-            _seen("DATASET", one_dataset),
-            _seen("INPUT", event["inputs"]),
-            _seen("OUTPUT", event["outputs"]),
+            _with_role("JOB", job),
+            _with_role("DATASET", dataset),
+            _with_role("INPUT", event["inputs"]),
+            _with_role("OUTPUT", event["outputs"]),
         )
     )
 
 
-def _seen(role: str, things: Column) -> Column:
-    def seen(thing: Column) -> Column:
-        facets = _entries(thing["facets"])
+def _with_role(role: str, entities: Column) -> Column:
+    def with_role(entity: Column) -> Column:
+        facets = _facets(entity["facets"])
         if role == "INPUT":
-            tests = F.filter(_entries(thing["inputFacets"]), lambda one: one["name"].isin(*TEST_FACETS))
+            tests = F.filter(_facets(entity["inputFacets"]), lambda facet: facet["name"].isin(*TEST_FACETS))
             facets = F.concat(facets, tests)
         return F.struct(
             F.lit(role).alias("role"),
-            thing["namespace"].alias("namespace"),
-            thing["name"].alias("name"),
+            entity["namespace"].alias("namespace"),
+            entity["name"].alias("name"),
             facets.alias("facets"),
         )
 
-    return F.transform(F.coalesce(things, F.array()), seen)
+    return F.transform(F.coalesce(entities, F.array()), with_role)
 
 
-def _entries(facets: Column) -> Column:
-    entries = F.map_entries(F.coalesce(facets, F.create_map().cast("map<string,string>")))
-    return F.transform(entries, lambda one: F.struct(one["key"].alias("name"), one["value"].alias("facet")))
+def _facets(by_name: Column) -> Column:
+    """A map of facets as an array of `name` and `facet`."""
+    entries = F.map_entries(F.coalesce(by_name, F.create_map().cast("map<string,string>")))
+    return F.transform(entries, lambda entry: F.struct(entry["key"].alias("name"), entry["value"].alias("facet")))

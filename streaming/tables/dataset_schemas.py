@@ -47,15 +47,15 @@ MERGE = MergeRules(
 
 def write(batch: GraphBatch, writer: BatchWriter) -> None:
     """Merge the batch's schemas into the table."""
-    writer.fold(TABLE, batch.sightings.select("namespace", "name"), observed_schemas(batch.sightings), MERGE)
+    writer.fold(TABLE, batch.observations.select("namespace", "name"), observed_schemas(batch.observations), MERGE)
 
 
-def observed_schemas(sightings: DataFrame) -> DataFrame:
+def observed_schemas(observations: DataFrame) -> DataFrame:
     """Each observation of a dataset with a schema, as the row of a schema that was seen only once."""
     fields = F.get_json_object(facet_named(F.col("facets"), "schema"), "$.fields")
     seen = F.struct("event_time", "event_id", "run_id")
     return (
-        sightings.where(F.col("role") != "JOB")
+        observations.where(F.col("role") != "JOB")
         .select("namespace", "name", fields.alias("fields_json"), seen.alias("first_seen"), seen.alias("last_seen"))
         .where(F.col("fields_json").isNotNull())
         .withColumn("schema_hash", F.sha2("fields_json", 256))

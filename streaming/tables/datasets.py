@@ -81,12 +81,12 @@ MERGE = MergeRules(KEY, RULES, _derived)
 
 def write(batch: GraphBatch, writer: BatchWriter) -> None:
     """Merge the batch's datasets into the table."""
-    writer.fold(TABLE, batch.sightings.select(*KEY), observed_datasets(batch.sightings), MERGE)
+    writer.fold(TABLE, batch.observations.select(*KEY), observed_datasets(batch.observations), MERGE)
 
 
-def observed_datasets(sightings: DataFrame) -> DataFrame:
+def observed_datasets(observations: DataFrame) -> DataFrame:
     """The datasets of a batch, as its events alone describe them."""
-    return with_latest_facets(sightings.where(F.col("role") != "JOB"))
+    return with_latest_facets(observations.where(F.col("role") != "JOB"))
 
 
 def _tag(tags: Column, key: str) -> Column:

@@ -57,13 +57,13 @@ _COLUMN_LINEAGE = f"""
 """
 
 
-def edges(of_runs: DataFrame, events: DataFrame, sightings: DataFrame) -> DataFrame:
-    """Rows of `edges` from rows of `runs`, events (of which job events count), and sightings."""
+def edges(of_runs: DataFrame, events: DataFrame, observations: DataFrame) -> DataFrame:
+    """Rows of `edges` from rows of `runs`, events (of which job events count), and observations."""
     works = _works(of_runs, F.col("jobs"), F.col("first_event_at"), F.col("last_event_at"))
     job = F.array(F.struct(F.col("job_namespace").alias("namespace"), F.col("job_name").alias("name")))
     job_events = events.where(F.col("kind") == "JOB")
     of_job_events = _works(job_events, job, F.col("event_time"), F.col("event_time"))
-    stated = _of_jobs(works.unionByName(of_job_events)).unionByName(_of_columns(sightings))
+    stated = _of_jobs(works.unionByName(of_job_events)).unionByName(_of_columns(observations))
     return MERGE.merge(stated.withColumn("edge_id", F.sha2(F.to_json(F.struct(*_CONNECTS)), 256)))
 
 
@@ -117,12 +117,12 @@ def _alike(works: DataFrame) -> DataFrame:
     return grouped(works, names, F.min("first_seen_at").alias("first_seen_at"), F.max("last_seen").alias("last_seen"))
 
 
-def _of_columns(sightings: DataFrame) -> DataFrame:
+def _of_columns(observations: DataFrame) -> DataFrame:
     """What the columnLineage of datasets says."""
     facet = facet_named(F.col("facets"), "columnLineage")
     is_whole = reduce(and_, (F.col(f"edge.source_{name}").isNotNull() for name in ("namespace", "name", "field")))
     return (
-        sightings.where((F.col("role") != "JOB") & facet.isNotNull())
+        observations.where((F.col("role") != "JOB") & facet.isNotNull())
         .select(
             F.explode(_between_columns()).alias("edge"),
             F.col("event_time").alias("first_seen_at"),
@@ -167,7 +167,7 @@ def write(batch: GraphBatch, writer: BatchWriter) -> None:
     touched = batch.events.where(F.col("kind") == "RUN").select("run_id")
     of_runs = writer.rows_of(runs.TABLE, touched, batch.run_ids)
     # Not persisted: curate writes to `runs` meanwhile, and what Spark keeps of a table it reads anew after each write.
-    new = edges(of_runs, batch.events, batch.sightings).localCheckpoint()
+    new = edges(of_runs, batch.events, batch.observations).localCheckpoint()
     writer.fold(TABLE, new.select("edge_id"), new, MERGE)
 
 

@@ -68,9 +68,9 @@ MERGE = MergeRules(KEY, RULES, _derived)
 
 def write(batch: GraphBatch, writer: BatchWriter) -> None:
     """Merge the batch's jobs into the table."""
-    writer.fold(TABLE, batch.sightings.select(*KEY), observed_jobs(batch.sightings), MERGE)
+    writer.fold(TABLE, batch.observations.select(*KEY), observed_jobs(batch.observations), MERGE)
 
 
-def observed_jobs(sightings: DataFrame) -> DataFrame:
+def observed_jobs(observations: DataFrame) -> DataFrame:
     """The jobs of a batch, as its events alone describe them."""
-    return with_latest_facets(sightings.where(F.col("role") == "JOB"))
+    return with_latest_facets(observations.where(F.col("role") == "JOB"))
