@@ -1,4 +1,4 @@
-"""Why a record cannot be used: the closed list of codes that `dead_letters.reason` may hold."""
+"""The reasons why a record cannot be used: all codes that `dead_letters.reason` can have."""
 
 from enum import Enum
 
@@ -21,7 +21,7 @@ class Reason(Enum):
         """The reason with this code."""
         return next(reason for reason in cls if reason.value == code)
 
-    # What stops the envelope from being opened
+    # The envelope cannot be decoded
     EMPTY_VALUE = "empty_value", "the record has no value", "Find the producer that writes tombstones here."
     UNKNOWN_FRAMING = (
         "unknown_framing",
@@ -41,14 +41,14 @@ class Reason(Enum):
     AVRO_UNDECODABLE = (
         "avro_undecodable",
         "the Avro bytes are truncated or damaged",
-        "Look at the producer and at whatever relays its records.",
+        "Check the producer and everything that relays its records.",
     )
     UNSUPPORTED_ENCODING = (
         "unsupported_encoding",
         "the envelope's content_encoding is not `plain`",
         "Let Kafka compress (compression.type) instead of the envelope.",
     )
-    # What stops the payload from being read
+    # The payload cannot be parsed
     INVALID_UTF8 = "invalid_utf8", "the payload is not UTF-8", "Write JSON as UTF-8."
     JSON_TOO_DEEP = (
         "json_too_deep",
@@ -57,14 +57,14 @@ class Reason(Enum):
     )
     DUPLICATE_JSON_KEY = (
         "duplicate_json_key",
-        "an object has the same key twice, so that readers would disagree about the event",
+        "an object has the same key twice, so readers would disagree about the event",
         "Write each key once.",
     )
     INVALID_JSON = "invalid_json", "the payload is not one JSON value", "Correct the producer's serialiser."
-    # What stops the JSON from being an event
+    # The JSON is not an event
     BAD_SHAPE = (
         "bad_shape",
-        "a part of the event has the wrong JSON type, such as inputs that are no array",
+        "a member of the event has the wrong JSON type, for example inputs that are not an array",
         "Compare the event with the OpenLineage specification.",
     )
     NOT_AN_EVENT = (
@@ -75,7 +75,7 @@ class Reason(Enum):
     MISSING_EVENT_TIME = "missing_event_time", "eventTime is absent", "Set eventTime."
     EVENT_TIME_WITHOUT_ZONE = (
         "event_time_without_zone",
-        "eventTime has no time zone, so it names no instant",
+        "eventTime has no time zone",
         "Append Z or an offset such as +02:00.",
     )
     BAD_EVENT_TIME = (
@@ -85,14 +85,14 @@ class Reason(Enum):
     )
     UNKNOWN_EVENT_TYPE = (
         "unknown_event_type",
-        "eventType is none of START, RUNNING, COMPLETE, FAIL, ABORT, OTHER",
+        "eventType is not START, RUNNING, COMPLETE, FAIL, ABORT or OTHER",
         "Use one of these, or leave eventType out.",
     )
     MISSING_PRODUCER = "missing_producer", "producer is absent", "Set producer to a URI of the emitting code."
     MISSING_SCHEMA_URL = (
         "missing_schema_url",
         "schemaURL is absent",
-        "Set schemaURL as the specification says.",
+        "Set schemaURL to the URL of the OpenLineage specification.",
     )
     BAD_RUN_ID = (
         "bad_run_id",
@@ -110,9 +110,9 @@ class Reason(Enum):
         "a row count, size or ledger count is not a whole number from 0 to 2^63-1",
         "Count in whole numbers.",
     )
-    # What shows that envelope and payload do not belong together
+    # Envelope and payload do not belong together
     ENVELOPE_DISAGREES = (
         "envelope_disagrees",
         "the envelope's event_id, kind, type, run or job are not those of its payload",
-        "Seal the envelope over the final payload; if it was, something changed it on the way.",
+        "Seal the envelope after the last change to the payload. If you do, something changes it on the way.",
     )

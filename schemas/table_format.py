@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 from lineproof.schemas.errors import LineproofError
 
-FORMAT = 1
+FORMAT = 2
 """The format that this release writes. `streaming/recovery/migrations.py` migrates older tables to it."""
 
 FORMAT_PROPERTY = "lineproof.format"

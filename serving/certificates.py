@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lineproof.schemas.certificates import Certificate, Fault, faults, verify
+from lineproof.schemas.certificates import Certificate, ChainFault, faults, verify
 from lineproof.schemas.tables import CERTIFICATES
 from lineproof.serving.sql import Tables
 
@@ -39,7 +39,7 @@ def verify_table(tables: str, head: str | None) -> Report:
         more = f", and {len(found) - 1} more" if len(found) > 1 else ""
         return Report(False, f"{TABLE}: {first.certificate_id} of run {first.run_id}: {fault.value}{more}")
     if head is not None and all(certificate.chain_hash != head for certificate in certificates):
-        return Report(False, f"{TABLE}: {Fault.TRUNCATED.value}: no certificate has the hash {head}")
+        return Report(False, f"{TABLE}: {ChainFault.TRUNCATED.value}: no certificate has the hash {head}")
     return Report(True, f"{len(certificates)} certificates, every link holds.")
 
 

@@ -12,6 +12,8 @@ from pyspark.sql import SparkSession
 
 from lineproof.schemas.errors import LineproofError
 from lineproof.schemas.table_format import FORMAT, FORMAT_PROPERTY, current_format, format_number, refuse_newer
+from lineproof.schemas.tables import RUNS
+from lineproof.schemas.verdicts import CERTIFICATE_UNKNOWN_ALGORITHM
 from lineproof.streaming.delta.definition import Definition
 from lineproof.streaming.delta.table import Table
 
@@ -35,10 +37,17 @@ def conform(definition: Definition) -> None:
     definition.describe()
 
 
+def rename_foreign_algorithm(definition: Definition) -> None:
+    """Rename a verdict in `runs` to the word that the other tables and views have for it."""
+    if definition.name == RUNS.name:
+        definition.replace_value("certificate_verdict", "foreign algorithm", CERTIFICATE_UNKNOWN_ALGORITHM)
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(
         1, "columns, constraints and properties of this release; the table records has the time of the event", conform
     ),
+    Migration(2, "runs.certificate_verdict: foreign algorithm is now unknown algorithm", rename_foreign_algorithm),
 )
 """In order. A release that changes the content of a table or its meaning adds a migration and increments FORMAT."""
 

@@ -37,8 +37,20 @@ LATEST = OneValue(F.max)
 """The greatest value. A struct that begins with (event time, event id) makes this the latest event's word."""
 
 
+def first_of(words: Sequence[str]) -> OneValue:
+    """The value that comes first in `words`. Values that are not in the list come before those that are."""
+
+    def merge(value: Column) -> Column:
+        position = F.array_position(F.array(*map(F.lit, words)), value)
+        ranked = F.struct(position.alias("position"), value.alias("value"))
+        return F.min(F.when(value.isNotNull(), ranked))["value"]
+
+    return OneValue(merge)
+
+
 def _each_once(ordered: Column) -> Column:
-    return F.filter(ordered, lambda one, at: (at == 0) | (one != F.get(ordered, at - 1)))
+    """Sorted elements without repeats. Null is an element like any other, and comes first."""
+    return F.filter(ordered, lambda element, at: (at == 0) | ~element.eqNullSafe(F.get(ordered, at - 1)))
 
 
 UNION = Elements(_each_once)

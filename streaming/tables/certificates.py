@@ -1,8 +1,8 @@
 """`certificates`: every distinct certificate that any event carried, with its hash computed again.
 
-A certificate is all that it says, its own hash included: a copy that was altered is another row beside the genuine one.
-Every column is a function of the certificate, so that the table is a set. How certificates hang together is the view
-`certificate_checks`: it changes when a missing link arrives.
+A certificate is identified by its whole content, including its own hash: an altered copy is a second row next to the
+genuine one. Every column is a function of the certificate, so the table is a set. The links between certificates are in
+the view `certificate_checks`, because they change when a missing certificate arrives.
 """
 
 from collections.abc import Callable
@@ -11,10 +11,18 @@ from functools import cache
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from lineproof.schemas.certificates import ALGORITHM, DOMAIN
 from lineproof.schemas.tables import CERTIFICATES
+from lineproof.schemas.verdicts import (
+    CERTIFICATE_ALTERED,
+    CERTIFICATE_INTACT,
+    CERTIFICATE_UNKNOWN_ALGORITHM,
+    HASH_VERDICTS,
+)
 from lineproof.streaming.delta.table import Table
 from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.stages.batch import Batch, issued_at
+from lineproof.streaming.stages.merge_rules import first_of
 
 TABLE = Table(
     contract=CERTIFICATES,
@@ -22,24 +30,25 @@ TABLE = Table(
     cluster_by=("chain_hash",),
     stats_columns=("issued_at",),
     schema=(
-        "certificate_key STRING NOT NULL COMMENT 'SHA-256 over all that the certificate says'",
-        "certificate_id STRING COMMENT 'as its writer named it'",
-        "run_id STRING COMMENT 'the run it vouches for'",
-        "issued_at TIMESTAMP COMMENT 'the timestamp as a time; null if it is none'",
-        "chain_hash STRING COMMENT 'as the certificate says'",
-        "computed_hash STRING COMMENT 'as it should be; null if something is missing'",
-        "previous_hash STRING COMMENT 'chain_hash of the certificate before it; zeros in the first'",
-        "algorithm STRING COMMENT 'how the hash is computed'",
-        "source_state_hash STRING COMMENT 'of what was read'",
-        "target_state_hash STRING COMMENT 'of what was written'",
-        "contract_version STRING COMMENT 'of the contract it was made under'",
-        "timestamp STRING COMMENT 'as it was hashed'",
-        "invariants ARRAY<STRUCT<name: STRING, passed: BOOLEAN>> COMMENT 'what was checked, and whether it held'",
-        "materiality_thresholds ARRAY<STRUCT<name: STRING, value: STRING>> COMMENT 'what is too little to matter'",
+        "certificate_key STRING NOT NULL COMMENT 'SHA-256 of the whole certificate'",
+        "certificate_id STRING COMMENT 'its name, given by its writer'",
+        "run_id STRING COMMENT 'the run that it is about'",
+        "issued_at TIMESTAMP COMMENT 'the timestamp as a time; null if it cannot be read as a time'",
+        "chain_hash STRING COMMENT 'its hash, as stated in the certificate'",
+        "computed_hash STRING COMMENT 'its hash, computed again; null if a field is missing'",
+        "previous_hash STRING COMMENT 'chain_hash of the previous certificate; zeros in the first'",
+        "algorithm STRING COMMENT 'id of the hash algorithm'",
+        "source_state_hash STRING COMMENT 'hash of the data that was read'",
+        "target_state_hash STRING COMMENT 'hash of the data that was written'",
+        "contract_version STRING COMMENT 'version of the contract that it was made under'",
+        "timestamp STRING COMMENT 'when it was issued: the text that was hashed'",
+        "invariants ARRAY<STRUCT<name: STRING, passed: BOOLEAN>> COMMENT 'the checks and whether they passed'",
+        "materiality_thresholds ARRAY<STRUCT<name: STRING, value: STRING>> COMMENT 'smaller differences are ignored'",
     ),
 )
 
-DOMAIN, ALGORITHM = "lineproof/certificate", "lineproof-sha256-1"
+WORST_VERDICT = first_of(HASH_VERDICTS)
+"""The rule that merges the verdicts on several certificates."""
 
 
 def certificates(events: DataFrame) -> DataFrame:
@@ -61,7 +70,7 @@ def _computed_hash() -> Column:
 
 
 def chain_hash(column: Callable[[str], Column]) -> Column:
-    """The hash that `lineproof.schemas.certificates.chain_hash` computes, over the same bytes."""
+    """`lineproof.schemas.certificates.chain_hash` as a Spark expression over the same bytes."""
     invariants, thresholds = column("invariants"), column("materiality_thresholds")
     parts = [
         *(F.lit(DOMAIN), column("algorithm"), column("certificate_id")),
@@ -70,12 +79,12 @@ def chain_hash(column: Callable[[str], Column]) -> Column:
     tail = [column("timestamp"), column("run_id"), column("previous_hash")]
     passed = F.transform(
         invariants,
-        lambda one: F.concat(
-            _prefixed(one["name"]),
-            _prefixed(F.when(one["passed"], "pass").when(~one["passed"], "fail")),
+        lambda invariant: F.concat(
+            _prefixed(invariant["name"]),
+            _prefixed(F.when(invariant["passed"], "pass").when(~invariant["passed"], "fail")),
         ),
     )
-    limits = F.transform(thresholds, lambda one: F.concat(_prefixed(one["name"]), _prefixed(one["value"])))
+    limits = F.transform(thresholds, lambda limit: F.concat(_prefixed(limit["name"]), _prefixed(limit["value"])))
     text = F.concat(
         *map(_prefixed, parts),
         _prefixed(F.size(invariants).cast("string")),
@@ -88,16 +97,16 @@ def chain_hash(column: Callable[[str], Column]) -> Column:
 
 
 def verdict(certificate: Column) -> Column:
-    """What a certificate's own hash says of it, such that the worst comes first in the alphabet."""
+    """The verdict on a certificate's own hash. The view `certificate_hashes` has the same rule in SQL."""
     return (
-        F.when(~certificate["algorithm"].eqNullSafe(F.lit(ALGORITHM)), "foreign algorithm")
-        .when(chain_hash(certificate.getField) == certificate["chain_hash"], "intact")
-        .otherwise("altered")
+        F.when(~certificate["algorithm"].eqNullSafe(F.lit(ALGORITHM)), CERTIFICATE_UNKNOWN_ALGORITHM)
+        .when(chain_hash(certificate.getField) == certificate["chain_hash"], CERTIFICATE_INTACT)
+        .otherwise(CERTIFICATE_ALTERED)
     )
 
 
 def write(batch: Batch, writer: BatchWriter) -> None:
-    """Add the batch's certificates that the table does not have. The same certificate has the same time."""
+    """Append the certificates that are new. Copies have the same time, so only files of that time are searched."""
     if batch.certificates == 0:
         return
     known = writer.read(TABLE).where(batch.issue_times).select("certificate_key")
@@ -110,5 +119,5 @@ def _prefixed(text: Column) -> Column:
 
 
 def _joined(texts: Column) -> Column:
-    """All texts in a row; null where one of them is, which `concat_ws` alone would pass over."""
-    return F.when(~F.exists(texts, lambda one: one.isNull()), F.array_join(texts, ""))
+    """All texts in one; null if any of them is null (`array_join` alone skips nulls)."""
+    return F.when(~F.exists(texts, lambda text: text.isNull()), F.array_join(texts, ""))

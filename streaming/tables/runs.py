@@ -10,6 +10,12 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lineproof.schemas.tables import RUNS
+from lineproof.schemas.verdicts import (
+    LEDGER_BALANCED,
+    LEDGER_INCOMPLETE,
+    LEDGER_MISDECLARED,
+    LEDGER_UNBALANCED,
+)
 from lineproof.streaming.delta.table import Table
 from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.spark_settings import session_settings
@@ -52,7 +58,7 @@ TABLE = Table(
         "had_faulty_ledger BOOLEAN COMMENT 'whether any event, not only the latest, has a ledger that is not balanced'",
         f"ledger STRUCT<{_LEDGER}> COMMENT 'the accounting ledger of the latest event that has one'",
         "error STRUCT<event_time: TIMESTAMP, event_id: STRING, message: STRING> COMMENT 'of the latest event with one'",
-        "certificate_verdict STRING COMMENT 'altered, foreign algorithm or intact: the worst verdict on the hashes of "
+        "certificate_verdict STRING COMMENT 'altered, unknown algorithm or intact: the worst verdict on the hashes of "
         "its certificates; certificate_checks has the links between them; null without a certificate'",
         "nominal STRUCT<event_time: TIMESTAMP, event_id: STRING, start_at: TIMESTAMP, end_at: TIMESTAMP> "
         "COMMENT 'the scheduled time, from the latest event with one'",
@@ -86,7 +92,7 @@ RULES: dict[str, Rule] = {
     "ledger": LATEST,
     "had_faulty_ledger": LATEST,
     "error": LATEST,
-    "certificate_verdict": EARLIEST,
+    "certificate_verdict": certificates.WORST_VERDICT,
     "nominal": LATEST,
     "parent": EARLIEST,
     "root": EARLIEST,
@@ -122,7 +128,7 @@ def _derived() -> dict[str, Column]:
         "job_namespace": F.col("jobs")[0]["namespace"],
         "job_name": F.col("jobs")[0]["name"],
         "state": state,
-        "successful": (state == "COMPLETED") & F.coalesce(verdict == "balanced", F.lit(True)),
+        "successful": (state == "COMPLETED") & F.coalesce(verdict == LEDGER_BALANCED, F.lit(True)),
         "ended_at": ended,
         "duration_ms": F.when(elapsed >= 0, elapsed),
         "clock_skew_ms": F.when(elapsed < 0, -elapsed),
@@ -169,7 +175,7 @@ def _values() -> list[Column]:
         "first_event_at": F.col("event_time"),
         "last_event_at": F.col("event_time"),
         "ledger": F.when(F.col("ledger").isNotNull(), F.struct(*version, F.col("ledger.*"))),
-        "had_faulty_ledger": _ledger_verdict(F.col("ledger")) != "balanced",
+        "had_faulty_ledger": _ledger_verdict(F.col("ledger")) != LEDGER_BALANCED,
         "error": F.when(
             F.col("error_message").isNotNull(), F.struct(*version, F.col("error_message").alias("message"))
         ),
@@ -216,8 +222,8 @@ def _ledger_verdict(ledger: Column) -> Column:
     difference = _ledger_difference(ledger)
     return (
         F.when(ledger.isNull(), None)
-        .when(difference.isNull(), "incomplete")
-        .when(difference != 0, "unbalanced")
-        .when(~F.coalesce(ledger["declared_balanced"], F.lit(True)), "misdeclared")
-        .otherwise("balanced")
+        .when(difference.isNull(), LEDGER_INCOMPLETE)
+        .when(difference != 0, LEDGER_UNBALANCED)
+        .when(~F.coalesce(ledger["declared_balanced"], F.lit(True)), LEDGER_MISDECLARED)
+        .otherwise(LEDGER_BALANCED)
     )

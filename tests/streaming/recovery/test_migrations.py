@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from lineproof.schemas.table_format import FORMAT, FORMAT_PROPERTY, RELEASE_PROPERTY, NewerTable
 from lineproof.schemas.tables import CURATE, TableContract
@@ -45,7 +46,7 @@ def test_tables_of_format_0_are_migrated_and_can_be_written(
     old = {table.name: store.read(table).columns for table in TABLES}
     assert "event_time" not in old["records"], "the migration adds it"
     for table in TABLES:
-        assert [migration.number for migration in migrate(spark, store.path(table), table)] == [1]
+        assert migrate(spark, store.path(table), table) == [*MIGRATIONS]
         assert migrate(spark, store.path(table), table) == []
         kept, made = (where.read(table).select(*old[table.name]) for where in (store, sound))
         assert sorted(map(repr, kept.toJSON().collect())) == sorted(map(repr, made.toJSON().collect()))
@@ -73,15 +74,30 @@ def test_an_interrupted_migration_is_continued(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as cut:
-        cut.setattr(migrations, "MIGRATIONS", (replace(MIGRATIONS[0], apply=crash),))
+        cut.setattr(migrations, "MIGRATIONS", (replace(MIGRATIONS[0], apply=crash), *MIGRATIONS[1:]))
         with pytest.raises(KeyboardInterrupt):
             migrate(spark, store.path(newer), newer)
     assert definition.properties[FORMAT_PROPERTY] == "0"
-    assert [migration.number for migration in migrate(spark, store.path(newer), newer)] == [1]
+    assert migrate(spark, store.path(newer), newer) == [*MIGRATIONS]
     found = definition.properties
-    assert (found[FORMAT_PROPERTY], found["delta.checkpointInterval"]) == ("1", "50")
+    assert (found[FORMAT_PROPERTY], found["delta.checkpointInterval"]) == (str(FORMAT), "50")
     assert found["delta.constraints.sized"] == "size > 0"
     assert store.read(newer).columns == ["name", "size", "colour"]
+
+
+def test_an_unknown_algorithm_has_one_name_after_format_1(
+    spark: SparkSession, sound: TableReader, tmp_path: Path
+) -> None:
+    writer = BatchWriter(spark, str(tmp_path), "tests", 0)
+    path = writer.path(runs.TABLE)
+    create_table(spark, path, runs.TABLE)
+    verdicts = spark.createDataFrame([("1", "foreign algorithm"), ("2", "intact")], "run STRING, verdict STRING")
+    rows = sound.read(runs.TABLE).limit(1).crossJoin(verdicts)
+    writer.append(runs.TABLE, rows.withColumns({"run_id": F.col("run"), "certificate_verdict": F.col("verdict")}))
+    Definition(spark, path, runs.TABLE).set({FORMAT_PROPERTY: "1"})
+    assert [migration.number for migration in migrate(spark, path, runs.TABLE)] == [2]
+    found = {row.run_id: row.certificate_verdict for row in writer.read(runs.TABLE).collect()}
+    assert found == {"1": "unknown algorithm", "2": "intact"}
 
 
 def test_newer_and_foreign_tables_are_refused(spark: SparkSession, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from random import Random
 
 from pyspark.sql import DataFrame, SparkSession
 
-from lineproof.schemas.certificates import GENESIS, Certificate, Fault, chain_hash, faults
+from lineproof.schemas.certificates import GENESIS, Certificate, ChainFault, chain_hash, faults
 from lineproof.serving.sql import Tables
 from lineproof.streaming.delta.definition import create_table
 from lineproof.streaming.delta.writer import BatchWriter
@@ -111,7 +111,7 @@ def test_hashes_and_verdicts_are_those_of_the_offline_verifier(spark: SparkSessi
 
 
 def test_every_fault_occurs_in_the_faulty_chains() -> None:
-    assert set(faults(faulty_chains(Random(SEED)))) == {None, *Fault} - {Fault.TRUNCATED}
+    assert set(faults(faulty_chains(Random(SEED)))) == {None, *ChainFault} - {ChainFault.TRUNCATED}
 
 
 TIMES = ("2026-01-31T10:00:00.123999Z", "-0044-03-15", "+12000-01-01T00:00:00Z", "yesterday")

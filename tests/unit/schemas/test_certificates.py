@@ -1,4 +1,4 @@
-"""The chain: every change is found, with the right reason; the file survives a kill and never forks (R21)."""
+"""The chain of certificates: every change is found with the right fault; the file survives a kill and never forks."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from lineproof.producers.chain import BrokenChain, Chain
-from lineproof.schemas.certificates import GENESIS, Certificate, Fault, Finding, chain_hash, verify
+from lineproof.schemas.certificates import GENESIS, Certificate, ChainFault, Finding, chain_hash, verify
 from tests.certificates import chain_of, draft
 
 CHAIN = chain_of(50)
@@ -30,33 +30,35 @@ def test_a_good_chain_has_no_fault() -> None:
 
 @pytest.mark.parametrize("field", [field.name for field in fields(Certificate)])
 def test_every_single_field_mutation_of_fifty_is_found(field: str) -> None:
-    fault = Fault.UNKNOWN_ALGORITHM if field == "algorithm" else Fault.ALTERED
+    fault = ChainFault.UNKNOWN_ALGORITHM if field == "algorithm" else ChainFault.ALTERED
     for position, certificate in enumerate(CHAIN):
         mutated = MUTATIONS.get(field, lambda value: value + "x")(getattr(certificate, field))
         changed = [*CHAIN[:position], replace(certificate, **{field: mutated}), *CHAIN[position + 1 :]]
         assert verify(changed) == Finding(position, changed[position].certificate_id, fault)
 
 
-def test_a_certificate_hashed_anew_breaks_the_next_link() -> None:
+def test_a_certificate_that_was_hashed_again_breaks_the_next_link() -> None:
     for position in range(len(CHAIN) - 1):
         forged = replace(CHAIN[position], run_id="another").sealed()
         changed = [*CHAIN[:position], forged, *CHAIN[position + 1 :]]
-        assert verify(changed) == Finding(position + 1, CHAIN[position + 1].certificate_id, Fault.GAP)
+        assert verify(changed) == Finding(position + 1, CHAIN[position + 1].certificate_id, ChainFault.GAP)
 
 
 def test_missing_moved_added_and_cut_off_links() -> None:
     forked = replace(draft(99), previous_hash=CHAIN[10].chain_hash).sealed()
     second_beginning = replace(draft(99), previous_hash=GENESIS).sealed()
-    assert verify([*CHAIN[:20], *CHAIN[21:]]) == Finding(20, "certificate-21", Fault.GAP)
-    assert verify(CHAIN[1:]) == Finding(0, "certificate-1", Fault.GAP)
-    assert verify([*CHAIN[:20], CHAIN[21], CHAIN[20], *CHAIN[22:]]) == Finding(20, "certificate-21", Fault.REORDERED)
-    assert verify([*CHAIN, forked]) == Finding(50, "certificate-99", Fault.FORK)
-    assert verify([*CHAIN, second_beginning]) == Finding(50, "certificate-99", Fault.FORK)
-    assert verify(CHAIN[:-1], head=CHAIN[-1].chain_hash) == Finding(49, None, Fault.TRUNCATED)
+    assert verify([*CHAIN[:20], *CHAIN[21:]]) == Finding(20, "certificate-21", ChainFault.GAP)
+    assert verify(CHAIN[1:]) == Finding(0, "certificate-1", ChainFault.GAP)
+    assert verify([*CHAIN[:20], CHAIN[21], CHAIN[20], *CHAIN[22:]]) == Finding(
+        20, "certificate-21", ChainFault.REORDERED
+    )
+    assert verify([*CHAIN, forked]) == Finding(50, "certificate-99", ChainFault.FORK)
+    assert verify([*CHAIN, second_beginning]) == Finding(50, "certificate-99", ChainFault.FORK)
+    assert verify(CHAIN[:-1], head=CHAIN[-1].chain_hash) == Finding(49, None, ChainFault.TRUNCATED)
 
 
-def test_the_hash_is_written_down() -> None:
-    """It may never change, or every chain out there breaks."""
+def test_the_hash_does_not_change() -> None:
+    """If it changed, every existing chain would break."""
     known = "9b691c3b17c1523382062ada9bbac0e8a3a8221fc96639913297c5b9c8c0fb4d"
     assert chain_hash(replace(draft(1), previous_hash=GENESIS)) == known
 
@@ -68,8 +70,9 @@ def test_fields_cannot_run_into_each_other() -> None:
 
 
 def test_the_order_of_invariants_does_not_matter() -> None:
-    one = draft(1)
-    assert chain_hash(one) == chain_hash(replace(one, invariants=dict(reversed([*one.invariants.items()]))))
+    certificate = draft(1)
+    reordered = replace(certificate, invariants=dict(reversed([*certificate.invariants.items()])))
+    assert chain_hash(certificate) == chain_hash(reordered)
 
 
 def test_the_file_continues_the_chain(tmp_path: Path) -> None:
@@ -118,22 +121,22 @@ for number in range(1000000):
 """
 
 
-def test_two_writers_killed_leave_one_chain_with_all_they_said(tmp_path: Path) -> None:
+def test_two_killed_writers_leave_one_chain_with_every_printed_hash(tmp_path: Path) -> None:
     file = tmp_path / "chain.jsonl"
     root = Path(__file__).parents[3]
     writers = [
         subprocess.Popen([sys.executable, "-c", WRITER, file], stdout=subprocess.PIPE, text=True, cwd=root)
         for _ in range(2)
     ]
-    said: list[str] = []
+    printed: list[str] = []
     for writer in writers:
         assert writer.stdout
-        said += [writer.stdout.readline().strip() for _ in range(20)]
+        printed += [writer.stdout.readline().strip() for _ in range(20)]
     for writer in writers:
         os.kill(writer.pid, signal.SIGKILL)
         assert writer.stdout
-        said += writer.stdout.read().split()
+        printed += writer.stdout.read().split()
         writer.wait()
     chain = Chain(file).certificates()
     assert verify(chain) is None
-    assert {one for one in said if len(one) == 64} <= {certificate.chain_hash for certificate in chain}
+    assert {line for line in printed if len(line) == 64} <= {certificate.chain_hash for certificate in chain}

@@ -1,4 +1,4 @@
-"""Dead-letter reasons are a contract (R47)."""
+"""Dead-letter reasons are a contract."""
 
 from lineproof.schemas.reasons import Reason
 

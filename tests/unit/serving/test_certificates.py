@@ -7,7 +7,7 @@ import pyarrow
 import pytest
 from deltalake import write_deltalake
 
-from lineproof.schemas.certificates import GENESIS, Certificate, Fault, faults
+from lineproof.schemas.certificates import GENESIS, Certificate, ChainFault, faults
 from lineproof.serving.certificates import Report, verify_table
 from tests.certificates import chain_of, draft
 
@@ -43,12 +43,12 @@ def test_a_gap_disappears_when_the_missing_certificate_arrives(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        (lambda link: replace(link, source_state_hash="x"), Fault.ALTERED),
-        (lambda link: replace(link, invariants={**link.invariants, "rows add up": False}), Fault.ALTERED),
-        (lambda link: replace(link, algorithm="md5"), Fault.UNKNOWN_ALGORITHM),
+        (lambda link: replace(link, source_state_hash="x"), ChainFault.ALTERED),
+        (lambda link: replace(link, invariants={**link.invariants, "rows add up": False}), ChainFault.ALTERED),
+        (lambda link: replace(link, algorithm="md5"), ChainFault.UNKNOWN_ALGORITHM),
     ],
 )
-def test_a_changed_certificate_is_named(tmp_path: Path, change: object, fault: Fault) -> None:
+def test_a_changed_certificate_is_named(tmp_path: Path, change: object, fault: ChainFault) -> None:
     links = chain_of(5)
     links[2] = change(links[2])  # type: ignore[operator]
     report = verified(links, tmp_path)
@@ -59,6 +59,6 @@ def test_a_changed_certificate_is_named(tmp_path: Path, change: object, fault: F
 def test_two_successors_are_a_fork_and_an_earlier_successor_is_reordered() -> None:
     links = chain_of(3)
     other = replace(links[2], contract_version="2").sealed()
-    assert faults([*links, other]) == [None, None, Fault.FORK, Fault.FORK]
+    assert faults([*links, other]) == [None, None, ChainFault.FORK, ChainFault.FORK]
     early = replace(draft(8), timestamp="2020-01-01T00:00:00Z", previous_hash=links[2].chain_hash).sealed()
-    assert faults([early, *links]) == [Fault.REORDERED, None, None, None]
+    assert faults([early, *links]) == [ChainFault.REORDERED, None, None, None]
