@@ -1,19 +1,26 @@
-"""Views: what changes with other rows, or with the time of day, is asked for and never stored.
+"""The views over the tables: results that depend on other rows or on the time of day, and so are never stored.
 
-One file of SQL a view, in words that DuckDB and Spark SQL both understand; and two functions that follow lineage, which
-each needs in its own words.
+Each view is one file of SQL that both DuckDB and Spark SQL can run. The two functions that follow lineage need
+different SQL in each of them.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
+from functools import cache
 from importlib.resources import files
 
 VIEWS = (
     "archive_gaps",
     "redriven",
+    "certificate_hashes",
     "certificate_checks",
+    "certificate_violations",
     "emitter_gaps",
     "ledger_checks",
+    "ledger_violations",
+    "ranked_results",
     "latest_results",
+    "quality_violations",
     "violations",
     "event_copies",
     "run_timeline",
@@ -26,10 +33,10 @@ VIEWS = (
     "reconciliation",
     "triangulation",
 )
-"""Their names, each after those it is made of."""
+"""The names of the views. Each comes after the views that it reads."""
 
 FUNCTIONS = {"lineage_upstream": ("target", "source"), "lineage_downstream": ("source", "target")}
-"""Their names, and the end of an edge from which they come and to which they go."""
+"""The names of the lineage functions; for each, the end of an edge where a step begins, and the end where it leads."""
 
 _DUCKDB_FUNCTION = """
 CREATE MACRO {name}(of_namespace, of_name) AS TABLE
@@ -50,7 +57,8 @@ found(namespace, name, depth) USING KEY (namespace, name) AS (
 )
 SELECT depth, namespace, name FROM found WHERE depth > 0
 """
-# Spark's recursion sees only its last step, and may not group: a step is one row that carries along where it has been.
+# A recursive query in Spark sees only its last step and may not group. So each step is one row that lists the datasets
+# that were reached before.
 _SPARK_FUNCTION = """
 CREATE OR REPLACE {temporary} FUNCTION {name}(of_namespace STRING, of_name STRING)
 RETURNS TABLE (depth INT, namespace STRING, name STRING)
@@ -96,45 +104,60 @@ WITH RECURSIVE found(reached, known, depth) AS (
 SELECT depth, one.namespace, one.name
 FROM (SELECT depth, explode(reached) AS one FROM found WHERE depth > 0)
 """
-_DUCKDB_WORDS = ("CREATE MACRO explode(list) AS unnest(list)", "CREATE MACRO unix_millis(moment) AS epoch_ms(moment)")
+_DUCKDB_MACROS = ("CREATE MACRO explode(list) AS unnest(list)", "CREATE MACRO unix_millis(moment) AS epoch_ms(moment)")
 
 
+@cache
 def view_sql(name: str) -> str:
-    """The query that a view stands for."""
+    """The query of a view."""
     return files("lineproof.schemas").joinpath(f"views_sql/{name}.sql").read_text()
 
 
+def view_over(name: str, tables: Collection[str]) -> str:
+    """The query of a view over other data, for `spark.sql(query, **data_frames)`.
+
+    `tables` are the tables or views to replace: the query has a placeholder `{TABLE}` for each of them.
+    """
+    needed = named_in(name, known=tables)
+    queries = {
+        **{table: f"TABLE {{{table}}}" for table in tables},
+        **{view: view_sql(view) for view in VIEWS if view in needed},
+    }
+    named = ",\n".join(f"{table} AS (\n{query}\n)" for table, query in queries.items())
+    return f"WITH {named}\nSELECT * FROM {name}"
+
+
 def for_duckdb(query: str) -> list[str]:
-    """The statements that make what a query names."""
+    """The statements that create the views and functions which a query needs."""
     wanted = named_in(query)
     return [
-        *(_DUCKDB_WORDS if wanted else ()),
+        *(_DUCKDB_MACROS if wanted else ()),
         *(f"CREATE VIEW {name} AS {view_sql(name)}" for name in VIEWS if name in wanted),
         *(_function(_DUCKDB_FUNCTION, name) for name in FUNCTIONS if name in wanted),
     ]
 
 
 def for_spark(names: Sequence[str], *, temporary: bool) -> list[str]:
-    """The statements that make these views and functions, in a session or in its catalog."""
-    word = "TEMPORARY" if temporary else ""
+    """The statements that create these views and functions, in a session or in its catalog."""
+    keyword = "TEMPORARY" if temporary else ""
     return [
-        *(f"CREATE OR REPLACE {word} VIEW {name} AS {view_sql(name)}" for name in VIEWS if name in names),
-        *(_function(_SPARK_FUNCTION, name, temporary=word) for name in FUNCTIONS if name in names),
+        *(f"CREATE OR REPLACE {keyword} VIEW {name} AS {view_sql(name)}" for name in VIEWS if name in names),
+        *(_function(_SPARK_FUNCTION, name, temporary=keyword) for name in FUNCTIONS if name in names),
     ]
 
 
-def named_in(query: str) -> set[str]:
-    """The views and functions that a query names, and those that they are made of."""
+def named_in(query: str, known: Collection[str] = ()) -> set[str]:
+    """The views and functions that a query needs, directly or through others, except those that are `known`."""
     wanted: set[str] = set()
     texts = [query]
     while texts:
-        text = texts.pop().lower()
-        new = {name for name in (*VIEWS, *FUNCTIONS) if name in text} - wanted
+        words = {*re.findall(r"\w+", re.sub(r"--.*", "", texts.pop()).lower())}
+        new = (words & {*VIEWS, *FUNCTIONS}) - wanted - {*known}
         wanted |= new
         texts += [_DUCKDB_FUNCTION if name in FUNCTIONS else view_sql(name) for name in new]
     return wanted
 
 
-def _function(template: str, name: str, **words: str) -> str:
+def _function(template: str, name: str, **keywords: str) -> str:
     near, far = FUNCTIONS[name]
-    return template.format(name=name, near=near, far=far, **words)
+    return template.format(name=name, near=near, far=far, **keywords)

@@ -1,9 +1,9 @@
--- Every certificate with what is to be thought of it: genuine, altered, gap (the link before it is not known yet), fork,
--- reordered, or unknown algorithm. A gap becomes genuine when the missing link arrives.
+-- Every certificate with a verdict: genuine, altered, unknown algorithm, gap (the previous certificate has not arrived
+-- yet), fork or reordered. A gap becomes genuine when the missing certificate arrives.
 WITH sound AS (
     SELECT DISTINCT chain_hash, previous_hash, issued_at
-    FROM certificates
-    WHERE algorithm = 'lineproof-sha256-1' AND chain_hash = computed_hash
+    FROM certificate_hashes
+    WHERE hash_verdict = 'intact'
 ),
 forks AS (
     SELECT previous_hash
@@ -14,15 +14,14 @@ forks AS (
 )
 SELECT
     CASE
-        WHEN coalesce(certificates.algorithm, '') <> 'lineproof-sha256-1' THEN 'unknown algorithm'
-        WHEN NOT coalesce(certificates.chain_hash = certificates.computed_hash, FALSE) THEN 'altered'
-        WHEN certificates.previous_hash = repeat('0', 64) THEN 'genuine'
-        WHEN before.chain_hash IS NULL THEN 'gap'
+        WHEN hashes.hash_verdict <> 'intact' THEN hashes.hash_verdict
+        WHEN hashes.previous_hash = repeat('0', 64) THEN 'genuine'
+        WHEN previous.chain_hash IS NULL THEN 'gap'
         WHEN forks.previous_hash IS NOT NULL THEN 'fork'
-        WHEN certificates.issued_at < before.issued_at THEN 'reordered'
+        WHEN hashes.issued_at < previous.issued_at THEN 'reordered'
         ELSE 'genuine'
     END AS verdict,
-    certificates.*
-FROM certificates
-LEFT JOIN sound AS before ON before.chain_hash = certificates.previous_hash
-LEFT JOIN forks ON forks.previous_hash = certificates.previous_hash
+    hashes.*
+FROM certificate_hashes AS hashes
+LEFT JOIN sound AS previous ON previous.chain_hash = hashes.previous_hash
+LEFT JOIN forks ON forks.previous_hash = hashes.previous_hash

@@ -1,5 +1,5 @@
--- Which column each column is made of, and how. A target_field that is null stands for all of the target: the source decides
--- which rows it has.
+-- The source columns of each column, and the transformations between them. If target_field is null, the edge is for the
+-- whole target: the source column decides which rows it has.
 SELECT
     coalesce(source.node_namespace, edges.source_namespace) AS source_namespace,
     coalesce(source.node_name, edges.source_name) AS source_name,

@@ -1,4 +1,4 @@
--- Which dataset each dataset is made of, by which job, with the run that last did.
+-- The source datasets of each dataset, by job, with the last run that read and wrote them.
 SELECT
     coalesce(source.node_namespace, edges.source_namespace) AS source_namespace,
     coalesce(source.node_name, edges.source_name) AS source_name,

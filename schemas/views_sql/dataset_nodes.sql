@@ -1,5 +1,5 @@
--- For every dataset that goes by several names, the one it stands under in lineage: the first of them in the alphabet. Names
--- are those of the symlinks facet, whoever declares it, also over up to four steps.
+-- For every dataset with several names, the name that it has in lineage: the first in the alphabet. The other names
+-- come from symlinks facets of any dataset, and are followed over up to four steps.
 WITH declared AS (
     SELECT namespace, name, explode(symlinks) AS other
     FROM datasets
@@ -14,14 +14,14 @@ links AS (
     SELECT other.namespace, other.name, other.namespace, other.name FROM declared
 ),
 two_steps AS (
-    SELECT DISTINCT one.namespace, one.name, next.other_namespace, next.other_name
-    FROM links AS one
-    JOIN links AS next ON next.namespace = one.other_namespace AND next.name = one.other_name
+    SELECT DISTINCT start.namespace, start.name, next.other_namespace, next.other_name
+    FROM links AS start
+    JOIN links AS next ON next.namespace = start.other_namespace AND next.name = start.other_name
 ),
 four_steps AS (
-    SELECT DISTINCT one.namespace, one.name, next.other_namespace, next.other_name
-    FROM two_steps AS one
-    JOIN two_steps AS next ON next.namespace = one.other_namespace AND next.name = one.other_name
+    SELECT DISTINCT start.namespace, start.name, next.other_namespace, next.other_name
+    FROM two_steps AS start
+    JOIN two_steps AS next ON next.namespace = start.other_namespace AND next.name = start.other_name
 ),
 ranked AS (
     SELECT

@@ -1,6 +1,6 @@
--- Every dataset that was ever loaded, as its last successful run left it. Runs that fail do not move it; tags come from
--- `datasets`. `test_pass_rate` is the share of its tests that passed when they were last run (`latest_results`), whoever ran
--- them. `quality_score` is the score that a producer states in a facet; where none does, it is the pass rate.
+-- Every dataset that was ever loaded, as its last successful run left it. Failed runs do not change it. Tags come from
+-- `datasets`. `test_pass_rate` is the share of its tests that passed in their latest results (`latest_results`).
+-- `quality_score` is the score from the facet lineproof_qualityMetrics or, without that facet, the pass rate.
 WITH loads AS (
     SELECT
         output.namespace AS namespace,

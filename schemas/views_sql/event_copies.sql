@@ -1,4 +1,4 @@
--- How often each event came: one event, and as many records as its producers and networks made of it.
+-- How often each event arrived: one event can be in several records, because producers and networks repeat them.
 SELECT
     run_id,
     event_id,

@@ -1,4 +1,4 @@
--- What each job reads (INPUT) and writes (OUTPUT), with the run that last did.
+-- The datasets that each job reads (INPUT) and writes (OUTPUT), with the last run that did.
 SELECT
     edges.job_namespace,
     edges.job_name,

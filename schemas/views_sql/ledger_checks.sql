@@ -1,5 +1,5 @@
--- The ledger of every run that has one: what it says of itself, what adding it up says, and by how much they differ.
--- A run that completed on a ledger that does not hold is a violation.
+-- The ledger of every run that has one: its own declaration, the result of adding it up, and the difference. A run that
+-- completed with a ledger that does not balance is a violation.
 SELECT
     run_id,
     job_namespace,
@@ -15,6 +15,8 @@ SELECT
     ledger.filtered_count AS filtered_count,
     ledger.errored_count AS errored_count,
     ledger.event_time AS stated_at,
-    ledger.event_id AS event_id
+    ledger.event_id AS event_id,
+    completed_at,
+    had_faulty_ledger
 FROM runs
 WHERE ledger_verdict IS NOT NULL

@@ -1,6 +1,6 @@
--- Runs without an end, and whether they are overdue: longer open than the job's own limit (max_duration_ms of its SLA), or
--- else three times its usual duration and at least a minute, or a day where neither is known. Jobs that stream or serve have
--- no end to wait for. A late end settles it.
+-- Runs without an end, and whether they are overdue. The limit is max_duration_ms of the job's SLA; without it, three
+-- times the job's median duration, at least a minute; without that, a day. Jobs that stream or serve are never overdue.
+-- A late end closes the run.
 WITH usual AS (
     SELECT job_namespace, job_name, median(duration_ms) AS usual_ms
     FROM runs

@@ -1,15 +1,15 @@
--- Along every edge, the rows that a run says it read against those that the last successful run before it says it wrote.
--- A difference is a fault only where the reader takes all that one run wrote; a table that is added to is read whole.
+-- Compares, for each edge, the rows that a run read with the rows that the last successful run before it wrote. A
+-- difference is a fault only if the reader reads exactly the output of one run; a reader of a growing table reads more.
 WITH steps AS (
     SELECT
-        one.namespace AS namespace, one.name AS name, run_id, job_namespace, job_name, ended_at AS moment, 0 AS is_read,
-        one.row_count AS row_count
-    FROM (SELECT run_id, job_namespace, job_name, ended_at, explode(outputs) AS one FROM runs WHERE successful) AS o
+        dataset.namespace AS namespace, dataset.name AS name, run_id, job_namespace, job_name, ended_at AS moment,
+        0 AS is_read, dataset.row_count AS row_count
+    FROM (SELECT run_id, job_namespace, job_name, ended_at, explode(outputs) AS dataset FROM runs WHERE successful) AS o
     UNION ALL
     SELECT
-        one.namespace, one.name, run_id, job_namespace, job_name, moment, 1, one.row_count
+        dataset.namespace, dataset.name, run_id, job_namespace, job_name, moment, 1, dataset.row_count
     FROM (
-        SELECT run_id, job_namespace, job_name, coalesce(started_at, first_event_at) AS moment, explode(inputs) AS one
+        SELECT run_id, job_namespace, job_name, coalesce(started_at, first_event_at) AS moment, explode(inputs) AS dataset
         FROM runs
     ) AS i
 ),

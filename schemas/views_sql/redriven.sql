@@ -1,5 +1,5 @@
--- Dead letters that were sent again: `source` is the record that was dead (topic/partition/offset), the rest is the record that
--- took its place, and what it is. Told by a header, so that it is in the archive and stays there.
+-- Dead letters that were sent again: `source` is the original record (topic/partition/offset); the other columns are
+-- the new record and its result. A header of the archived record links them.
 WITH headers AS (
     SELECT archive.topic, archive.partition, archive.offset, explode(archive.headers) AS header FROM archive
 ),

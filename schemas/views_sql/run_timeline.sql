@@ -1,4 +1,4 @@
--- The events of each run in the order of their times, how long after its start they were, and how long the run took.
+-- The events of each run in order of their times, with the time since the start of the run and the duration of the run.
 SELECT
     events.run_id,
     row_number() OVER (PARTITION BY events.run_id ORDER BY events.event_time, events.event_id) AS step,

@@ -1,8 +1,8 @@
--- For each run, what it was meant to do (intent), how (logic), and what shows that it did (proof), side by side.
+-- For each run, its purpose (intent), its code (logic) and the evidence that it ran as intended (proof), side by side.
 WITH morphisms AS (
-    SELECT namespace, name, max(one.facet) AS morphism
-    FROM (SELECT namespace, name, explode(facets) AS one FROM jobs) AS facets
-    WHERE one.name IN ('cdme_morphism', 'cdme.morphism')
+    SELECT namespace, name, max(entry.facet) AS morphism
+    FROM (SELECT namespace, name, explode(facets) AS entry FROM jobs) AS facets
+    WHERE entry.name IN ('cdme_morphism', 'cdme.morphism')
     GROUP BY namespace, name
 ),
 certified AS (
@@ -14,13 +14,13 @@ certified AS (
     GROUP BY run_id
 ),
 written AS (
-    SELECT run_id, sum(CAST(one.row_count AS DECIMAL(20, 0))) AS row_count
-    FROM (SELECT run_id, explode(outputs) AS one FROM runs) AS o
+    SELECT run_id, sum(CAST(dataset.row_count AS DECIMAL(20, 0))) AS row_count
+    FROM (SELECT run_id, explode(outputs) AS dataset FROM runs) AS o
     GROUP BY run_id
 ),
 sources AS (
-    SELECT run_id, sum(CAST(one.row_count AS DECIMAL(20, 0))) AS row_count
-    FROM (SELECT run_id, explode(inputs) AS one FROM runs) AS i
+    SELECT run_id, sum(CAST(dataset.row_count AS DECIMAL(20, 0))) AS row_count
+    FROM (SELECT run_id, explode(inputs) AS dataset FROM runs) AS i
     GROUP BY run_id
 )
 SELECT

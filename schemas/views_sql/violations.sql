@@ -1,27 +1,16 @@
--- Everything that does not hold, in one shape: ledgers, certificates, tests of datasets, events that never came, records that
--- are gone.
-SELECT
-    'ledger' AS kind,
-    verdict,
-    run_id AS subject,
-    run_id,
-    job_namespace || '/' || job_name || ': the difference is ' || coalesce(CAST(difference AS STRING), 'not known')
-        AS detail
-FROM ledger_checks
-WHERE is_violation
+-- Every check that fails now, in the same columns for all kinds: ledgers, certificates, tests of datasets, missing
+-- events and missing records.
+SELECT kind, verdict, subject, run_id, detail
+FROM ledger_violations
+WHERE stands
 UNION ALL
-SELECT 'certificate', verdict, certificate_id, run_id, 'chain hash ' || coalesce(chain_hash, 'missing')
-FROM certificate_checks
-WHERE verdict <> 'genuine'
+SELECT kind, verdict, subject, run_id, detail
+FROM certificate_violations
+WHERE stands
 UNION ALL
-SELECT
-    'quality',
-    CASE WHEN results.error IS NULL THEN 'failed test' ELSE 'test that could not run' END,
-    coalesce(results.namespace || '/' || results.name, results.job_namespace || '/' || results.job_name),
-    results.run_id,
-    results.expectation || coalesce(' of ' || results.column, '') || coalesce(': ' || results.expected, '')
-FROM latest_results AS results
-WHERE NOT results.success
+SELECT kind, verdict, subject, run_id, detail
+FROM quality_violations
+WHERE stands
 UNION ALL
 SELECT
     'emitter',

@@ -1,7 +1,7 @@
-"""What subscribers get: records for the topics, made of rows that the tables have already.
+"""Publish records for subscribers, made from rows that are already committed to the tables.
 
-A record is a function of such rows and of nothing else. So a batch that is repeated after a crash publishes the same
-records under the same ids, and a subscriber who drops repeats sees each of them once.
+A record depends on those rows only. So a batch that is repeated after a crash publishes the same records with the same
+ids, and a subscriber that drops known ids sees each record once.
 """
 
 import json
@@ -15,7 +15,8 @@ from pyspark.sql.avro.functions import to_avro
 from lineproof.schemas.avro import newest
 from lineproof.schemas.headers import REASON, SOURCE
 from lineproof.schemas.tables import COORDINATES
-from lineproof.schemas.views import view_sql
+from lineproof.schemas.verdicts import CERTIFICATE_INTACT
+from lineproof.schemas.views import view_over
 from lineproof.streaming.config import PublishConfig, Target, kafka_options
 from lineproof.streaming.delta.reader import TableReader
 from lineproof.streaming.stages.batch import Batch
@@ -24,16 +25,16 @@ from lineproof.streaming.tables import certificates, dead_letters, quality_resul
 
 RUNS, VIOLATIONS, QUALITY = "runs", "violations", "quality"
 SCHEMAS = {RUNS: "run", VIOLATIONS: "violation", QUALITY: "quality_result"}
-"""What is published, and the name of its schema."""
+"""The published topics, with the name of their schema."""
 
-_LENGTH_OF_UUID = b"\x48"
-"""Avro's word for 36: a record is its fields in a row, and a text its length and its bytes."""
+_UUID_LENGTH = b"\x48"
+"""36 in Avro. An Avro record is the sequence of its fields; a string is its length and its bytes."""
 
 
 def publish(batch: Batch, runs: DataFrame | None, tables: TableReader, config: PublishConfig) -> None:
     """Send the batch's dead letters and the records for subscribers. `runs` are the rows that the batch changed.
 
-    All topics in one write, because each write takes a while, however little is in it.
+    All topics are sent in one write, because even a small write takes a while.
     """
     records = [*_dead_letters(batch, config.dead_letter_topic), *published(batch, runs, tables, config.targets)]
     if records:
@@ -63,26 +64,26 @@ def _header(name: str, value: Column) -> Column:
 
 
 def published(
-    batch: Batch, runs: DataFrame | None, tables: TableReader, to: Mapping[str, Target]
+    batch: Batch, runs: DataFrame | None, tables: TableReader, targets: Mapping[str, Target]
 ) -> Iterator[DataFrame]:
-    """The records that a batch gives rise to, for the topics that there are. `runs` are the rows it touched."""
-    tests = _tests(batch) if batch.tests and {VIOLATIONS, QUALITY} & to.keys() else None
-    if RUNS in to and runs is not None:
-        yield _records(RUNS, to, runs.where(F.col("ended_at").isNotNull()), F.col("run_id"))
-    if VIOLATIONS in to:
+    """The records of a batch for each configured topic. `runs` are the rows that the batch touched."""
+    tests = _tests(batch) if batch.tests and {VIOLATIONS, QUALITY} & targets.keys() else None
+    if RUNS in targets and runs is not None:
+        yield _records(RUNS, targets, runs.where(F.col("ended_at").isNotNull()), F.col("run_id"))
+    if VIOLATIONS in targets:
         for violations in _violations(batch, runs, tests, tables):
-            yield _records(VIOLATIONS, to, violations, F.concat_ws("/", "kind", "identity"))
-    if QUALITY in to and tests is not None:
-        yield _records(QUALITY, to, _results(batch, tests, tables), F.col("test_id"))
+            yield _records(VIOLATIONS, targets, violations, F.concat_ws("/", "kind", "identity"))
+    if QUALITY in targets and tests is not None:
+        yield _records(QUALITY, targets, _results(batch, tests, tables), F.col("test_id"))
 
 
-def _records(what: str, to: Mapping[str, Target], rows: DataFrame, key: Column) -> DataFrame:
-    """Rows as records of a topic, each with its id."""
-    schema, target = json.loads(newest(SCHEMAS[what]).text), to[what]
-    _, *fields = schema["fields"]  # the first is the record's id, which is made of the others
+def _records(topic: str, targets: Mapping[str, Target], rows: DataFrame, key: Column) -> DataFrame:
+    """Rows as Avro records of a topic, each with its record id."""
+    schema, target = json.loads(newest(SCHEMAS[topic]).text), targets[topic]
+    _, *fields = schema["fields"]  # the first field is the record id, which is computed from the others
     content = to_avro(F.struct(*(field["name"] for field in fields)), json.dumps({**schema, "fields": fields}))
     record_id = event_id(F.concat("key", F.lit(bytearray(1)), "content"))
-    header = F.lit(bytearray(target.header + _LENGTH_OF_UUID))
+    header = F.lit(bytearray(target.header + _UUID_LENGTH))
     return rows.select(key.cast("binary").alias("key"), content.alias("content")).select(
         F.lit(target.topic).alias("topic"),
         "key",
@@ -91,7 +92,7 @@ def _records(what: str, to: Mapping[str, Target], rows: DataFrame, key: Column) 
 
 
 def _tests(batch: Batch) -> DataFrame:
-    """The ids of the batch's results: kept, because they are looked for in several places."""
+    """The ids of the batch's test results. Checkpointed, because several queries read them."""
     ids = (quality_results.test_id().alias("test_id"), quality_results.group_id().alias("group"))
     results = quality_results.quality_results(batch.events)
     return results.select("result_id", *ids, F.col("success").isNotNull().alias("has_result")).localCheckpoint(
@@ -102,99 +103,47 @@ def _tests(batch: Batch) -> DataFrame:
 def _violations(
     batch: Batch, runs: DataFrame | None, tests: DataFrame | None, tables: TableReader
 ) -> Iterator[DataFrame]:
-    """What the view `violations` says of the rows a batch touched, and what it no longer says.
+    """The violations of the rows that a batch touched, each with its `identity`, whether they stand or not.
 
-    That is left out which changes without an event of its own: how certificates are linked, and what is missing.
+    Violations that change without an event of their own are not published: links of certificates, missing records.
     """
     if runs is not None:
-        yield _of_ledgers(runs)
+        yield _view("ledger_violations", runs=runs).withColumn("identity", F.col("run_id"))
     if batch.certificates:
-        yield _of_certificates(certificates.certificates(batch.events))
+        yield _certificate_violations(certificates.certificates(batch.events))
     if tests is not None:
-        yield _of_tests(batch, tests, tables)
+        results = _results_of_touched_groups(tests, tables)
+        yield _view("quality_violations", quality_results=results).withColumn("identity", quality_results.test_id())
 
 
-def _of_ledgers(runs: DataFrame) -> DataFrame:
-    """Of runs that completed and had a faulty ledger at some time: no other can ever have been published."""
-    difference = F.coalesce(F.col("ledger_difference").cast("string"), F.lit("not known"))
-    return runs.where(F.col("completed_at").isNotNull() & F.col("had_faulty_ledger")).select(
-        F.lit("ledger").alias("kind"),
-        F.col("run_id").alias("identity"),
-        ((F.col("state") == "COMPLETED") & (F.col("ledger_verdict") != "balanced")).alias("stands"),
-        F.col("ledger_verdict").alias("verdict"),
-        F.col("run_id").alias("subject"),
-        F.col("run_id"),
-        F.concat(F.concat_ws("/", "job_namespace", "job_name"), F.lit(": the difference is "), difference).alias(
-            "detail"
-        ),
-        F.col("ledger.event_time").alias("stated_at"),
-        F.col("ledger.event_id").alias("event_id"),
-    )
+def _certificate_violations(rows: DataFrame) -> DataFrame:
+    """Certificates whose own hash is wrong. No later event can change that."""
+    hashes = _view("certificate_hashes", certificates=rows).withColumnRenamed("hash_verdict", "verdict")
+    checks = hashes.where(F.col("verdict") != CERTIFICATE_INTACT)
+    return _view("certificate_violations", certificate_checks=checks).withColumn("identity", F.col("certificate_key"))
 
 
-def _of_certificates(rows: DataFrame) -> DataFrame:
-    """A certificate is a violation by its own hash: nothing that comes later can mend it."""
-    is_known = F.col("algorithm").eqNullSafe(F.lit(certificates.ALGORITHM))
-    is_intact = is_known & F.col("chain_hash").eqNullSafe(F.col("computed_hash"))
-    return rows.where(~is_intact).select(
-        F.lit("certificate").alias("kind"),
-        F.col("certificate_key").alias("identity"),
-        F.lit(True).alias("stands"),
-        F.when(is_known, "altered").otherwise("unknown algorithm").alias("verdict"),
-        F.col("certificate_id").alias("subject"),
-        F.col("run_id"),
-        F.concat(F.lit("chain hash "), F.coalesce("chain_hash", F.lit("missing"))).alias("detail"),
-        F.col("issued_at").alias("stated_at"),
-        F.lit(None).cast("string").alias("event_id"),
-    )
-
-
-def _of_tests(batch: Batch, tests: DataFrame, tables: TableReader) -> DataFrame:
-    """The last failure of every test that the batch has news of, and whether it is how the test last went."""
-    spark = batch.facts.sparkSession
+def _results_of_touched_groups(tests: DataFrame, tables: TableReader) -> DataFrame:
+    """All results that are ranked together with a result of the batch."""
     touched = tests.where("has_result").select("group").distinct()
-    results = (
+    return (
         tables.read(quality_results.TABLE)
-        .where(F.col("success").isNotNull())
         .withColumn("group", quality_results.group_id())
         .join(F.broadcast(touched), "group", "left_semi")
     )
-    # The batch has results of each of these groups: the latest are not before its own.
-    results.where(batch.since).drop("group").createOrReplaceTempView(quality_results.TABLE.name)
-    latest = spark.sql(view_sql("latest_results")).select("result_id", F.lit(True).alias("stands"))
-    spark.catalog.dropTempView(quality_results.TABLE.name)
-    newest_first = Window.partitionBy("test_id").orderBy(*map(F.desc, ("event_time", "event_id", "result_id")))
-    failures = (
-        results.where(~F.col("success"))
-        .withColumn("test_id", quality_results.test_id())
-        .withColumn("place", F.row_number().over(newest_first))
-        .where(F.col("place") == 1)
-    )
-    dataset, job = (
-        F.concat(F.col(namespace), F.lit("/"), F.col(name))
-        for namespace, name in (("namespace", "name"), ("job_namespace", "job_name"))
-    )
-    return failures.join(F.broadcast(latest), "result_id", "left").select(
-        F.lit("quality").alias("kind"),
-        F.col("test_id").alias("identity"),
-        F.coalesce("stands", F.lit(False)).alias("stands"),
-        F.when(F.col("error").isNull(), "failed test").otherwise("test that could not run").alias("verdict"),
-        F.coalesce(dataset, job).alias("subject"),
-        F.col("run_id"),
-        F.concat(
-            F.col("expectation"),
-            F.coalesce(F.concat(F.lit(" of "), F.col("column")), F.lit("")),
-            F.coalesce(F.concat(F.lit(": "), F.col("expected")), F.lit("")),
-        ).alias("detail"),
-        F.col("event_time").alias("stated_at"),
-        F.col("event_id"),
-    )
+
+
+def _view(name: str, **tables: DataFrame) -> DataFrame:
+    """The rows of a view over these tables."""
+    [spark, *_] = [table.sparkSession for table in tables.values()]
+    return spark.sql(view_over(name, tables), None, **tables)
 
 
 def _results(batch: Batch, tests: DataFrame, tables: TableReader) -> DataFrame:
-    """The results of the batch, and of each of its tests the latest one, such that it comes last.
+    """The results of the batch and the latest result of each of its tests, in order, so that the latest comes last.
 
-    It may have come before, if the batch's are late: published again, it is what compaction keeps.
+    If the results of the batch are late, the latest one was published before. It is published again, so that compaction
+    keeps it.
     """
     in_order = ("test_id", "event_time", "event_id", "result_id")
     later = F.lead("result_id").over(Window.partitionBy("test_id").orderBy(*in_order[1:]))
@@ -204,7 +153,7 @@ def _results(batch: Batch, tests: DataFrame, tables: TableReader) -> DataFrame:
         .withColumn("test_id", quality_results.test_id())
         .join(F.broadcast(tests.select("test_id").distinct()), "test_id", "left_semi")
         .withColumn("is_latest", later.isNull())
-        .join(F.broadcast(tests.select("result_id", F.lit(True).alias("is_mine"))), "result_id", "left")
-        .where(F.col("is_mine") | F.col("is_latest"))
+        .join(F.broadcast(tests.select("result_id", F.lit(True).alias("is_in_batch"))), "result_id", "left")
+        .where(F.col("is_in_batch") | F.col("is_latest"))
         .sortWithinPartitions(*in_order)
     )
