@@ -1,8 +1,7 @@
 """Generated histories of runs, jobs and datasets.
 
-Small pools of times, names and counts make ties and conflicts the rule instead of the exception. Hypothesis gives
-the seed and plain Python the rest: an example is a Spark job over hundreds of histories, which Hypothesis would take
-minutes to draw value by value.
+Small pools of times, names and counts make ties and conflicts common. A seed decides everything. Hypothesis does not
+draw the values, because it would take minutes for the hundreds of histories of one Spark job.
 """
 
 import json
@@ -29,7 +28,7 @@ GARBAGE = (None, b"", b"\xff", b"{", b"{}", b"\xc3\x01")
 
 @dataclass(frozen=True)
 class Arrival:
-    """What was sent, and how it arrived: permuted, duplicated, mixed with garbage, split into batches."""
+    """The events that were sent, and how they arrived: permuted, duplicated, mixed with garbage, split into batches."""
 
     sent: list[bytes]
     batches: list[list[bytes | None]]
@@ -41,24 +40,43 @@ class Arrival:
 
 
 def arrival(seed: int, runs: int) -> Arrival:
-    """The events of many runs on their way."""
+    """The events of many runs as they arrive. The first and the last event make and fix violations with every seed."""
     chance = Random(seed)
-    sent = [value for number in range(runs) for value in _history(chance, number)]
-    arrived = [*sent, *chance.choices(sent, k=len(sent) // 3), *chance.choices(GARBAGE, k=4)]
+    drawn = [value for number in range(runs) for value in _history(chance, number)]
+    arrived = [*drawn, *chance.choices(drawn, k=len(drawn) // 3), *chance.choices(GARBAGE, k=4)]
     chance.shuffle(arrived)
+    first, last = _ledger_and_test(0, passed=False), _ledger_and_test(1, passed=True)
+    arrived = [first, *arrived, last]
     cuts = sorted(chance.sample(range(1, len(arrived)), 2))
-    return Arrival(sent, [arrived[: cuts[0]], arrived[cuts[0] : cuts[1]], arrived[cuts[1] :]])
+    batches = [arrived[: cuts[0]], arrived[cuts[0] : cuts[1]], arrived[cuts[1] :]]
+    return Arrival([first, *drawn, last], batches)
+
+
+def _ledger_and_test(minute: int, *, passed: bool) -> bytes:
+    """An event of a run that completes, with a ledger that balances if it passed, and a test that passed or failed."""
+    ledger = {**FACET, "inputRecordCount": 2, "processedCount": 2 if passed else 1}
+    results = {**FACET, "assertions": [{"assertion": "not_null", "success": passed}]}
+    tested = {"namespace": "fixed", "name": "a", "inputFacets": {"dataQualityAssertions": results}}
+    event = document(
+        eventType="COMPLETE",
+        eventTime=f"2026-01-31T11:0{minute}:00Z",
+        run={"runId": str(uuid.UUID(int=1)), "facets": {"cdme_accountingLedger": ledger}},
+        job={"namespace": "fixed", "name": "job"},
+        inputs=[tested],
+        outputs=ABSENT,
+    )
+    return json.dumps(event).encode()
 
 
 def _history(chance: Random, number: int) -> list[bytes]:
-    """The events of one run; most have jobs and datasets of their own, some share those of the run before."""
+    """The events of one run. Most runs have their own jobs and datasets; some share those of the run before."""
     run_id = str(uuid.UUID(int=chance.getrandbits(128)))
     world = f"w{number - (number > 0 and chance.random() < 0.1)}"
     return [_value(chance, run_id, world) for _ in range(chance.randint(1, 6))]
 
 
 def _value(chance: Random, run_id: str, world: str) -> bytes:
-    """One event of the run, or of its job or dataset alone, sealed or as plain JSON."""
+    """A run event, or a job or dataset event, in an envelope or as plain JSON."""
     second = chance.randint(0, 6)
     job = {"namespace": world, "name": chance.choice(["job", "job", "other-job"]), "facets": job_facets(chance)}
     event = document(
@@ -104,7 +122,7 @@ def _facets(chance: Random) -> dict[str, Any]:
 
 
 def job_facets(chance: Random) -> dict[str, Any] | None:
-    """Some facets of a job, none of them, or not even a place for them."""
+    """Some facets of a job, an empty object, or no `facets` at all."""
     facets = {
         "jobType": {**FACET, "processingType": chance.choice(["BATCH", "STREAMING"]), "integration": "SPARK"},
         "documentation": _deletable(chance, {"description": chance.choice("xyü")}),
@@ -117,7 +135,7 @@ def job_facets(chance: Random) -> dict[str, Any] | None:
 
 
 def assertions(chance: Random) -> dict[str, Any]:
-    """One test of a dataset as others state it, or two of which one says all that lineproof's own say."""
+    """A test of a dataset with the standard fields; sometimes a second one with all fields that lineproof writes."""
     plain = {"assertion": "not_null", "success": chance.random() < 0.5, "column": "id"}
     found = {
         **{"suite": "orders", "unexpectedCount": 3, "unexpectedShare": 0.25, "samples": ["a", "ü"], "durationMs": 7},
@@ -131,14 +149,14 @@ def assertions(chance: Random) -> dict[str, Any]:
 
 
 def _tests(chance: Random) -> dict[str, Any]:
-    """Tests of a run, as a word and not as a truth."""
-    one = {"name": "freshness", "status": chance.choice(["pass", "FAIL", "skip"]), "type": chance.choice(["sla", None])}
-    return {**FACET, "tests": [_present(one)]}
+    """Tests of a run, whose status is a word and not a boolean."""
+    status, kind = chance.choice(["pass", "FAIL", "skip"]), chance.choice(["sla", None])
+    return {**FACET, "tests": [_present({"name": "freshness", "status": status, "type": kind})]}
 
 
 def _datasets(chance: Random, world: str, role: str) -> list[dict[str, Any]]:
     datasets = [_dataset(chance, world, name) for name in chance.choices("abc", k=chance.randint(0, 2))]
-    for one in datasets:
+    for dataset in datasets:
         facets: dict[str, Any] = {
             f"{role}Statistics": _present(
                 {**FACET, "rowCount": chance.choice(COUNTS), "size": chance.choice(COUNTS), "fileCount": 1}
@@ -147,9 +165,9 @@ def _datasets(chance: Random, world: str, role: str) -> list[dict[str, Any]]:
         if role == "input":
             facets["dataQualityAssertions"] = assertions(chance)
         elif chance.random() < 0.2:
-            one["facets"] = {**one.get("facets", {}), "dataQualityAssertions": assertions(chance)}
+            dataset["facets"] = {**dataset.get("facets", {}), "dataQualityAssertions": assertions(chance)}
         if some := _some(chance, facets):
-            one[f"{role}Facets"] = some
+            dataset[f"{role}Facets"] = some
     return datasets
 
 
@@ -159,7 +177,7 @@ def _dataset(chance: Random, world: str, name: str) -> dict[str, Any]:
 
     how = {"type": "DIRECT", "subtype": chance.choice(["IDENTITY", "AGGREGATION"]), "masking": False}
     lineages: list[dict[str, Any]] = [
-        {"fields": {"total": {"inputFields": [column("id", transformations=[how]), column("n")]}}},
+        {"fields": {"total": {"inputFields": [column("id", transformations=[how, None]), column("n")]}}},
         {"fields": {"total": {"inputFields": [column("id")], "transformationType": "MASKED"}}},
         {"fields": {}, "dataset": [column("day", transformations=[{"type": "INDIRECT", "subtype": "FILTER"}])]},
     ]

@@ -1,4 +1,4 @@
-"""What the tables must hold, as a plain fold over the events: the law's other side.
+"""The expected rows of every table, computed from the events in plain Python. The law test compares both.
 
-Nothing here is shared with the job but the wire format.
+The model shares nothing with the job but the wire format.
 """

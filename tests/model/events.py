@@ -1,4 +1,4 @@
-"""Distinct events, as the fold sees them."""
+"""The events of the model, and the expected rows of `lineage_events`."""
 
 import json
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Event:
-    """An event with what it is known by, and what its envelope says."""
+    """An event, its id and time, and the trace id of its envelope."""
 
     time: datetime
     event_id: str
@@ -23,12 +23,12 @@ class Event:
 
     @property
     def version(self) -> tuple[datetime, str]:
-        """What decides which of two events is the later one."""
+        """Orders events: the later time wins, then the greater id."""
         return self.time, self.event_id
 
     @property
     def run_id(self) -> str | None:
-        """In lower case, as the tables have it."""
+        """In lower case, as in the tables."""
         return str(self.document["run"]["runId"]).lower() if "run" in self.document else None
 
     @property
@@ -39,12 +39,12 @@ class Event:
 
 
 def events(values: Iterable[bytes]) -> list[Event]:
-    """Every record as its event, in the order of their times."""
+    """The event of every record, in the order of `version`."""
     return sorted(map(_event, values), key=lambda event: event.version)
 
 
 def lineage_events(values: Iterable[bytes]) -> dict[str, str]:
-    """Event id to JSON."""
+    """JSON by event id."""
     return {event_id(payload): payload.decode() for payload, _ in map(_opened, values)}
 
 

@@ -12,7 +12,7 @@ WORDS = {"pass": True, "passed": True, "success": True, "ok": True} | dict.fromk
 
 
 def quality_results(values: Iterable[bytes]) -> list[Row]:
-    """All results of all distinct events, in no order."""
+    """All results of all distinct events, in any order."""
     distinct = {event.event_id: event for event in events(values)}
     return [
         {

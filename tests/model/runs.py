@@ -1,4 +1,4 @@
-"""The table `runs`, as a fold."""
+"""The expected rows of `runs`."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -9,13 +9,13 @@ from lineproof.schemas.certificates import ALGORITHM
 from tests.certificates import of_facet
 from tests.model.events import Event, Row, events
 
-ENDS = {"FAIL": "FAILED", "ABORT": "ABORTED", "COMPLETE": "COMPLETED"}  # the worse one first
+ENDS = {"FAIL": "FAILED", "ABORT": "ABORTED", "COMPLETE": "COMPLETED"}  # the worst first
 
 LEDGER = "cdme_accountingLedger"
 
 
 def runs(values: Iterable[bytes]) -> dict[str, Row]:
-    """Run id to row."""
+    """Rows by run id."""
     by_run: dict[str, list[Event]] = defaultdict(list)
     for event in events(values):
         if event.run_id:
@@ -63,7 +63,9 @@ def _run(run_id: str, of_run: list[Event]) -> Row:
         "ledger": ledger and ledger["row"],
         "error": error and {"event_time": error[0], "event_id": error[1], "message": error[2]["message"]},
         "certificate_verdict": min(
-            (_hash_says(facet) for _, facet in facets("cdme_fidelityCertificate")), default=None
+            (_hash_verdict(facet) for _, facet in facets("cdme_fidelityCertificate")),
+            key=("altered", "unknown algorithm", "intact").index,
+            default=None,
         ),
         "nominal": nominal
         and {
@@ -89,15 +91,15 @@ def _run(run_id: str, of_run: list[Event]) -> Row:
     }
 
 
-def _hash_says(facet: Row) -> str:
+def _hash_verdict(facet: Row) -> str:
     certificate = of_facet(facet)
     if certificate.algorithm != ALGORITHM:
-        return "foreign algorithm"
+        return "unknown algorithm"
     return "intact" if certificate.sealed() == certificate else "altered"
 
 
 def _smallest(parents: list[Row]) -> Row | None:
-    return min(map(_parent, parents), key=lambda one: tuple(one.values()), default=None)
+    return min(map(_parent, parents), key=lambda parent: tuple(parent.values()), default=None)
 
 
 def _milliseconds(time: datetime) -> int:
@@ -129,15 +131,15 @@ def _ledger(time: datetime, identifier: str, facet: Row) -> Row:
 
 
 def _datasets(of_run: list[Event], role: str) -> list[Row]:
-    """Each dataset once, with the statistics that were stated last."""
+    """Each dataset once, with the latest statistics."""
     stated: dict[tuple[str, str], tuple[bool, datetime, int, int]] = {}
     rows: dict[tuple[str, str], Row] = {}
     for event in of_run:
-        for one in event.document.get(role, []):
-            key, statistics = (one["namespace"], one["name"]), _statistics(one, role)
+        for dataset in event.document.get(role, []):
+            key, statistics = (dataset["namespace"], dataset["name"]), _statistics(dataset, role)
             count, size = statistics.get("rowCount"), statistics.get("size")
             is_stated = count is not None or size is not None
-            # What is not known is less than any count.
+            # A missing count is less than any count.
             rank = (is_stated, event.time, -1 if count is None else count, -1 if size is None else size)
             if key not in rows or (is_stated and rank > stated[key]):
                 stated[key] = rank

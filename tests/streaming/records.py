@@ -1,4 +1,4 @@
-"""Records as the Kafka source gives them, without Kafka."""
+"""DataFrames like those of Spark's Kafka source, without Kafka."""
 
 from collections.abc import Sequence
 

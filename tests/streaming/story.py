@@ -1,7 +1,7 @@
-"""A small world whose lineage, loads and outcomes are known.
+"""A small pipeline with known lineage, loads and results.
 
-orders is loaded by `load`, cleaned into clean by `clean`, reported by `report`; report feeds back into orders, so that
-there is a circle. The place of clean in a lake has a table's name as its symlink, under which `report` reads it.
+The job `load` writes orders, `clean` makes clean from it, and `report` makes report from that and writes orders again,
+so that there is a cycle. The dataset clean is a path in a lake, with a symlink to the table name that `report` reads.
 """
 
 import json
@@ -17,7 +17,7 @@ AGGREGATION = {"type": "DIRECT", "subtype": "AGGREGATION", "description": "sum",
 
 
 def story() -> list[bytes]:
-    """Its events."""
+    """The events of the pipeline."""
     clean_place = dataset("s3://lake", "clean", facets={"symlinks": symlink("clean"), "schema": schema("id", "amount")})
     columns = {"total": {"inputFields": [{**name("clean"), "field": "amount", "transformations": [AGGREGATION]}]}}
     report = dataset(
@@ -39,7 +39,7 @@ def story() -> list[bytes]:
         event(CLEAN, "COMPLETE", 3, "clean", outputs=[{**clean_place, **statistics(8)}]),
         event(REPORT, "START", 4, "report", inputs=[dataset(WORLD, "clean", rows=7, role="input")], job=documentation),
         event(REPORT, "COMPLETE", 5, "report", outputs=[report, dataset(WORLD, "orders")], run=proof),
-        # A failed load moves no profile, though it says much.
+        # A failed load changes no profile, although it states counts and a schema.
         event(FAILED, "START", 6, "load"),
         event(FAILED, "FAIL", 7, "load", outputs=[dataset(WORLD, "report", rows=99, facets={"schema": schema("x")})]),
         event(LATE, "START", 8, "late", job=limited),
@@ -48,7 +48,7 @@ def story() -> list[bytes]:
 
 
 def event(run_id: str, kind: str | None, minute: int, job_name: str, **more: Any) -> bytes:
-    """An event of a run in the world."""
+    """An event of a run of the pipeline."""
     made = document(
         eventType=kind or ABSENT,
         eventTime=f"2026-01-31T10:{minute:02}:00Z",
@@ -61,7 +61,7 @@ def event(run_id: str, kind: str | None, minute: int, job_name: str, **more: Any
 
 
 def dataset(namespace: str, label: str, rows: int | None = None, role: str = "output", **more: Any) -> dict[str, Any]:
-    """A dataset, and how many rows of it were read or written."""
+    """A dataset, with the number of rows that were read or written."""
     return {"namespace": namespace, "name": label, **more, **({} if rows is None else statistics(rows, role))}
 
 

@@ -1,12 +1,15 @@
-"""The law: any permutation, duplication, delay or split of the same events gives the same tables (R40-R43, R50)."""
+"""The law: any permutation, duplication, delay or split of the same events gives the same tables.
 
+Every run draws a new seed for the histories. `LAW_SEED=NUMBER pytest tests/streaming/test_law.py` repeats a run.
+"""
+
+import os
+import secrets
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -14,7 +17,7 @@ from lineproof.schemas.envelope import Envelope, decode, event_id
 from lineproof.streaming.stages.batch import events
 from lineproof.streaming.stages.facts import facts
 from lineproof.streaming.stages.merge_rules import MergeRules
-from lineproof.streaming.stages.observations import sightings
+from lineproof.streaming.stages.observations import observations
 from lineproof.streaming.tables import (
     dataset_schemas,
     datasets,
@@ -28,18 +31,15 @@ from lineproof.streaming.tables import (
 from lineproof.streaming.tables import records as records_table
 from tests.histories import GARBAGE, arrival
 from tests.model.edges import edges as model_edges
+from tests.model.entities import dataset_schemas as model_dataset_schemas
+from tests.model.entities import datasets as model_datasets
+from tests.model.entities import jobs as model_jobs
 from tests.model.events import lineage_events as model_lineage_events
 from tests.model.quality import quality_results as model_quality_results
 from tests.model.runs import runs as model_runs
-from tests.model.things import dataset_schemas as model_dataset_schemas
-from tests.model.things import datasets as model_datasets
-from tests.model.things import jobs as model_jobs
 from tests.streaming.curated import curated, in_utc
 from tests.streaming.records import records
 from tests.streaming.subscriber import Subscriber
-
-# An example is a Spark job over many histories: a failing one is told row by row, not shrunk.
-SPARK_SIZED = settings(deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
 
 ENDS = (
     *("kind", "job_namespace", "job_name"),
@@ -47,8 +47,16 @@ ENDS = (
 )
 
 
-@settings(SPARK_SIZED, max_examples=1)
-@given(seed=st.integers(0, 2**64))
+@pytest.fixture
+def seed(request: pytest.FixtureRequest, record_property: Callable[[str, object], None]) -> int:
+    """A new seed, or the one in LAW_SEED. It is printed with a failure and at the end of the run."""
+    seed = int(os.environ.get("LAW_SEED") or secrets.randbits(64))
+    repeat = f"LAW_SEED={seed} pytest {request.node.nodeid}"
+    record_property("repeat with", repeat)
+    print(f"repeat with: {repeat}")
+    return seed
+
+
 def test_batches_in_any_order_give_the_tables_of_the_model(spark: SparkSession, seed: int) -> None:
     arrived, subscriber = arrival(seed, runs=120), Subscriber()
     with tempfile.TemporaryDirectory() as root:
@@ -69,13 +77,11 @@ def test_batches_in_any_order_give_the_tables_of_the_model(spark: SparkSession, 
         subscriber.assert_knows_what_sql_says(spark, store)
 
 
-@settings(SPARK_SIZED, max_examples=1)
-@given(seed=st.integers(0, 2**64))
 def test_the_fold_of_one_batch_is_the_models(spark: SparkSession, seed: int) -> None:
     """With the one above, over 1,000 histories."""
     arrived = arrival(seed, runs=900)
     known = events(facts(records(spark, arrived.arrived), {})).persist()
-    seen = sightings(known, known).persist()
+    seen = observations(known, known).persist()
     of_runs = merged(runs, runs.single_event_runs(known))
     tables = (
         merged(jobs, jobs.observed_jobs(seen)),
