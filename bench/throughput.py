@@ -61,7 +61,7 @@ def _warm_up(environment: Environment) -> None:
 
 
 def plain_session(spark: SparkSession) -> SparkSession:
-    """A session without our settings, as far as a session can change them: what a user has who writes a plain copy."""
+    """A session without our settings, as far as a session can change them, as for a plain copy written by hand."""
     session = spark.newSession()
     for name in {**ALWAYS, **LOCAL}.keys() - DELTA.keys():
         if name.startswith("spark.hadoop."):  # the Parquet dictionaries that we switch off

@@ -20,20 +20,22 @@ class ChangeDetector:
 
     def __init__(self, spark: SparkSession, tables: str) -> None:
         self._spark = spark
-        self._store = TableReader(spark, tables)
+        self._reader = TableReader(spark, tables)
         self._version: int | None = None
 
     def has_new_events(self) -> bool:
         """Whether events were added since the last call; on the first call, whether there are any events at all."""
-        newest = version(self._spark, self._store.path(lineage_events.TABLE))
-        events = self._store.read(lineage_events.TABLE) if self._version is None else self._added(self._version, newest)
+        newest = version(self._spark, self._reader.path(lineage_events.TABLE))
+        events = (
+            self._reader.read(lineage_events.TABLE) if self._version is None else self._added(self._version, newest)
+        )
         self._version = newest
         is_quality_job = F.coalesce(F.col("job_name").startswith(JOB_PREFIX), F.lit(False))
         return not events.where(~is_quality_job).isEmpty()
 
     def _added(self, known: int, newest: int) -> DataFrame:
         """Rows added between two versions, found in the Delta log: compaction writes files but adds no rows."""
-        path = self._store.path(lineage_events.TABLE)
+        path = self._reader.path(lineage_events.TABLE)
         logs = [f"{path}/_delta_log/{number:020}.json" for number in range(known + 1, newest + 1)]
         files: list[str] = []
         if logs:

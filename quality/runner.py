@@ -162,9 +162,9 @@ class Runner:
 
     def _create_table_views(self) -> None:
         """Expectations may query other tables than their own: each existing table is a view of its name."""
-        store = TableReader(self._spark, self._tables)
-        for table in filter(store.exists, TABLES):
-            store.read(table).createOrReplaceTempView(table.name)
+        reader = TableReader(self._spark, self._tables)
+        for table in filter(reader.exists, TABLES):
+            reader.read(table).createOrReplaceTempView(table.name)
 
 
 def dataset_name(suite: Suite, tables: str) -> DatasetName:

@@ -15,7 +15,7 @@ from tests.transport import Memory
 
 SUITE = """
 path: {path}
-format: {form}
+format: {file_format}
 expectations:
   - expect_column_values_to_not_be_null: {{column: id}}
   - expect_column_values_to_be_unique: {{column: id}}
@@ -23,16 +23,18 @@ expectations:
 """
 
 
-@pytest.mark.parametrize("form", ["delta", "parquet"])
-def test_rows_written_since(spark: SparkSession, emitter: Emitter, memory: Memory, tmp_path: Path, form: str) -> None:
+@pytest.mark.parametrize("file_format", ["delta", "parquet"])
+def test_rows_written_since(
+    spark: SparkSession, emitter: Emitter, memory: Memory, tmp_path: Path, file_format: str
+) -> None:
     """An old null is not checked; uniqueness and the number of rows are checked over all rows."""
-    place = f"{tmp_path}/odd name 50%/people"
-    write(spark, place, [None, "a"], form)
-    [[modified]] = spark.read.format(form).load(place).agg(F.max("_metadata.file_modification_time")).collect()
+    path = f"{tmp_path}/odd name 50%/people"
+    write(spark, path, [None, "a"], file_format)
+    [[modified]] = spark.read.format(file_format).load(path).agg(F.max("_metadata.file_modification_time")).collect()
     since = modified.astimezone(timezone.utc) + timedelta(milliseconds=1)
-    write(spark, place, ["a", "b"], form)
+    write(spark, path, ["a", "b"], file_format)
     suite = tmp_path / "people.yaml"
-    suite.write_text(SUITE.format(path=place, form=form))
+    suite.write_text(SUITE.format(path=path, file_format=file_format))
     [whole] = Runner(spark, emitter, str(tmp_path)).run([suite])
     assert [result.success for result in whole.results] == [False, False, True]
     [since_then] = Runner(spark, emitter, str(tmp_path), since=since).run([suite])
@@ -46,14 +48,14 @@ def test_rows_written_since(spark: SparkSession, emitter: Emitter, memory: Memor
 def test_an_incremental_runner_checks_new_files_until_an_expectation_fails(
     spark: SparkSession, emitter: Emitter, tmp_path: Path
 ) -> None:
-    place = f"{tmp_path}/odd name 50%/people"
+    path = f"{tmp_path}/odd name 50%/people"
     suite = tmp_path / "people.yaml"
-    suite.write_text(SUITE.format(path=place, form="delta"))
-    write(spark, place, ["a", "b"])
+    suite.write_text(SUITE.format(path=path, file_format="delta"))
+    write(spark, path, ["a", "b"])
     runner = Runner(spark, emitter, str(tmp_path), incremental=True)
     before = file_paths(read_dataset(spark, load_suite(suite), ""))
     assert [r.success for r in runner.run([suite])[0].results] == [True, True, False]
-    write(spark, place, ["c", None])
+    write(spark, path, ["c", None])
     rows = read_dataset(spark, load_suite(suite), "")
     assert sorted(row.id or "" for row in rows_in_files(rows, file_paths(rows) - before).collect()) == ["", "c"]
     [second] = runner.run([suite])
@@ -63,6 +65,6 @@ def test_an_incremental_runner_checks_new_files_until_an_expectation_fails(
     assert [r.success for r in third.results] == [False, True, True]
 
 
-def write(spark: SparkSession, place: str, ids: list[str | None], form: str = "delta") -> None:
+def write(spark: SparkSession, path: str, ids: list[str | None], file_format: str = "delta") -> None:
     rows = spark.createDataFrame([(value,) for value in ids], "id STRING").coalesce(1)
-    rows.write.format(form).mode("append").save(place)
+    rows.write.format(file_format).mode("append").save(path)

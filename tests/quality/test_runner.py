@@ -57,17 +57,17 @@ def test_every_table_has_a_suite_that_passes_on_sound_tables(
     assert not failed
 
 
-def plant_fault(spark: SparkSession, store: TableReader, place: Path, name: str) -> str:
+def plant_fault(spark: SparkSession, store: TableReader, directory: Path, name: str) -> str:
     """Add a wrong row to a copy of one table, next to links to the others; return the expectation that finds it."""
     columns, finder = FAULTS[name]
     for table in TABLES:
         if table.name != name:
-            (place / table.name).symlink_to(store.path(table))
+            (directory / table.name).symlink_to(store.path(table))
             continue
-        shutil.copytree(store.path(table), place / name)
+        shutil.copytree(store.path(table), directory / name)
         rows = store.read(table)
         values = {column: F.expr(text).cast(rows.schema[column].dataType) for column, text in columns.items()}
-        BatchWriter(spark, str(place), "faults", 0).append(table, rows.limit(1).withColumns(values))
+        BatchWriter(spark, str(directory), "faults", 0).append(table, rows.limit(1).withColumns(values))
     return finder
 
 
