@@ -1,4 +1,4 @@
-"""Views say the same by Spark and by DuckDB, and what a person would say (R42-R45, R53)."""
+"""Each view gives the same rows in Spark and in DuckDB, and the rows that are expected."""
 
 import uuid
 from collections.abc import Callable

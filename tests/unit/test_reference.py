@@ -79,3 +79,21 @@ def test_the_path_of_an_event_names_what_there_is() -> None:
 
 def test_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text().splitlines()) <= 250
+
+
+def test_no_requirement_numbers() -> None:
+    """Numbers such as "R2" followed by a bracket mean nothing to readers: say what is meant."""
+    folders = (
+        "producers",
+        "schemas",
+        "topics",
+        "streaming",
+        "quality",
+        "serving",
+        "lineproof",
+        "bench",
+        "tests",
+        "docs",
+    )
+    files = [file for folder in folders for file in (ROOT / folder).rglob("*") if file.suffix in (".py", ".md", ".sql")]
+    assert not [file for file in files if re.search(r"\bR\d{1,2}[,)–-]", file.read_text())]
