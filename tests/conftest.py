@@ -25,6 +25,7 @@ from tests.transport import Memory
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from lineproof.streaming.delta.reader import TableReader
     from lineproof.streaming.run import Progress
     from tests.end_to_end.tools import RunJob
 
@@ -82,6 +83,15 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     shared = session(options, jars.spark_jars(), log_options(home / "spark.log"))
     yield shared
     shared.stop()
+
+
+@pytest.fixture(scope="session")
+def sound(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> "TableReader":
+    """Tables without a violation, which tests read and do not change."""
+    from tests.streaming.curated import curated
+    from tests.streaming.story import story
+
+    return curated(spark, str(tmp_path_factory.mktemp("sound")), [[*story(), b"{"]])
 
 
 @pytest.fixture
