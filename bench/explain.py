@@ -12,9 +12,9 @@ from lineproof.bench.environment import Environment, time_query
 from lineproof.bench.generate import History
 from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.stages import decode
-from lineproof.streaming.stages.batch import batch_of
+from lineproof.streaming.stages.batch import open_batch
 from lineproof.streaming.stages.facts import facts
-from lineproof.streaming.stages.graph import graph_batch_of
+from lineproof.streaming.stages.graph import open_graph_batch
 from lineproof.streaming.tables import archive, lineage_events, records
 from lineproof.streaming.tables.registry import CURATED, GRAPH
 
@@ -54,12 +54,12 @@ def _round(environment: Environment, topic: str) -> Iterator[Step]:
     yield Step("decode envelopes, compute event ids", max(0.0, decoding - reading))
     yield Step("check the JSON, extract the facts", max(0.0, extracting - decoding))
     began = perf_counter()
-    with batch_of(facts(archived, {}), archived) as batch:
+    with open_batch(facts(archived, {}), archived) as batch:
         yield Step("store the facts", max(0.0, perf_counter() - began - extracting))
         for module in CURATED:
             yield Step(f"write {module.TABLE.name}", _seconds(partial(module.write, batch, store)))
     began = perf_counter()
-    with graph_batch_of(store.read(lineage_events.TABLE)) as graph_batch:
+    with open_graph_batch(store.read(lineage_events.TABLE)) as graph_batch:
         _run(graph_batch.observations)
         yield Step("read events, parse new facets", perf_counter() - began)
         for graph_module in GRAPH:

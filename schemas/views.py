@@ -82,9 +82,9 @@ WITH RECURSIVE found(reached, known, depth) AS (
                 transform(
                     filter(
                         steps.all,
-                        one -> array_contains(found.reached, one.near) AND NOT array_contains(found.known, one.far)
+                        edge -> array_contains(found.reached, edge.near) AND NOT array_contains(found.known, edge.far)
                     ),
-                    one -> one.far
+                    edge -> edge.far
                 )
             ) AS next
         FROM found
@@ -101,8 +101,8 @@ WITH RECURSIVE found(reached, known, depth) AS (
     )
     WHERE size(next) > 0
 )
-SELECT depth, one.namespace, one.name
-FROM (SELECT depth, explode(reached) AS one FROM found WHERE depth > 0)
+SELECT depth, dataset.namespace, dataset.name
+FROM (SELECT depth, explode(reached) AS dataset FROM found WHERE depth > 0)
 """
 _DUCKDB_MACROS = ("CREATE MACRO explode(list) AS unnest(list)", "CREATE MACRO unix_millis(moment) AS epoch_ms(moment)")
 

@@ -19,9 +19,9 @@ from lineproof.streaming.parallel import THREADS, in_parallel
 from lineproof.streaming.query import AVAILABLE_NOW, Query, prepare_table
 from lineproof.streaming.recovery.checkpoint import REBUILD, Checkpoint
 from lineproof.streaming.spark_settings import MAX_BATCH_BYTES
-from lineproof.streaming.stages.batch import Batch, batch_of
+from lineproof.streaming.stages.batch import Batch, open_batch
 from lineproof.streaming.stages.facts import facts
-from lineproof.streaming.stages.graph import GraphBatch, graph_batch_of
+from lineproof.streaming.stages.graph import GraphBatch, open_graph_batch
 from lineproof.streaming.stages.publish import publish
 from lineproof.streaming.tables import archive, lineage_events, registry
 from lineproof.streaming.tables.registry import B, TableModule
@@ -74,7 +74,7 @@ class Curate:
 
     def _curate(self, arrived: DataFrame, number: int) -> None:
         spark = arrived.sparkSession
-        with batch_of(arrived, TableReader(spark, self._archive_root).read(archive.TABLE)) as batch:
+        with open_batch(arrived, TableReader(spark, self._archive_root).read(archive.TABLE)) as batch:
             self.row_counts[CURATE, number] = batch.count
             if batch.count:
                 writer = self._writer(spark, self._curate_query, number)
@@ -87,7 +87,7 @@ class Curate:
 
     def _graph(self, added: DataFrame, number: int) -> None:
         spark = added.sparkSession
-        with graph_batch_of(added) as batch:
+        with open_graph_batch(added) as batch:
             self.row_counts[GRAPH, number] = batch.count
             if batch.count:
                 # Next to a running curate, graph has time and `runs` has not: one table at a time.

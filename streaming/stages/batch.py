@@ -1,4 +1,4 @@
-"""One micro-batch of archived records, as the tables of events and runs get it."""
+"""A micro-batch of archived records, for the tables of events and runs."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,31 +14,31 @@ from lineproof.streaming.spark_settings import storage_level
 
 @dataclass(frozen=True)
 class Batch:
-    """The records of one batch, and what is worth knowing before a table is written."""
+    """The facts of a batch, with its counts and ranges, which tell a table what to write and which files to read."""
 
     archived: DataFrame
-    """The archive, or a part of it with the batch's records: read by whoever asks for their bytes."""
+    """The archive, or the part of it with the batch's records. Read only for the bytes of records."""
     facts: DataFrame
-    """What every record is. Kept, because to find out is most of the work."""
+    """A row per record, persisted: computing it is most of the work."""
     usable: int
     unusable: int
     certificates: int
     tests: int
-    """Events that state results of tests."""
+    """The number of events with test results."""
     event_times: Column
-    """Whether `event_time` lies within the batch's own range: lets a table skip files it need not read."""
+    """Whether `event_time` is in the batch's range. A table skips files outside it."""
     since: Column
-    """Whether `event_time` is not before the batch's first: likewise, where what came later is looked for."""
+    """Whether `event_time` is not before the batch's first event. Skips files with older events."""
     issue_times: Column
-    """Whether `issued_at` of a certificate lies within the range of the batch's, or is no time: likewise."""
+    """Whether `issued_at` of a certificate is in the batch's range, or is null. Skips files outside it."""
     run_ids: Range
-    """The range of the batch's runs: narrow where their ids are UUIDv7, which begin with the time."""
+    """The range of the batch's run ids. It is narrow if they are UUIDv7, which begin with the time."""
     offsets: Column
-    """Whether `offset` lies within the batch's own range: likewise."""
+    """Whether `offset` is in the batch's range. Skips files outside it."""
 
     @property
     def count(self) -> int:
-        """Of the records. None, at the very beginning of a stream."""
+        """The number of records. The first batch of a stream can be empty."""
         return self.usable + self.unusable
 
     @property
@@ -48,26 +48,26 @@ class Batch:
 
 
 @contextmanager
-def batch_of(facts: DataFrame, archived: DataFrame) -> Iterator[Batch]:
-    """Find the facts once, and look at their number, their range of times, and the offsets they cover."""
-    known = facts.persist(storage_level(facts.sparkSession))
+def open_batch(facts: DataFrame, archived: DataFrame) -> Iterator[Batch]:
+    """Compute the facts once, with their counts and ranges, and drop them at the end."""
+    persisted = facts.persist(storage_level(facts.sparkSession))
     try:
-        ends = _ends(known)
+        summary = _summarise(persisted)
         yield Batch(
             archived=archived,
-            facts=known,
-            usable=ends.usable,
-            unusable=ends.unusable,
-            certificates=ends.certificates,
-            tests=ends.tests,
-            event_times=is_between("event_time", *ends.times),
-            since=F.col("event_time") >= F.timestamp_micros(F.lit(ends.times[0])),
-            issue_times=is_between("issued_at", *ends.issue_times) | F.col("issued_at").isNull(),
-            run_ids=Range("run_id", *ends.run_ids),
-            offsets=F.col("offset").between(*ends.offsets),
+            facts=persisted,
+            usable=summary.usable,
+            unusable=summary.unusable,
+            certificates=summary.certificates,
+            tests=summary.tests,
+            event_times=is_between("event_time", *summary.times),
+            since=F.col("event_time") >= F.timestamp_micros(F.lit(summary.times[0])),
+            issue_times=is_between("issued_at", *summary.issue_times) | F.col("issued_at").isNull(),
+            run_ids=Range("run_id", *summary.run_ids),
+            offsets=F.col("offset").between(*summary.offsets),
         )
     finally:
-        known.unpersist()
+        persisted.unpersist()
 
 
 def events(facts: DataFrame) -> DataFrame:
@@ -76,31 +76,31 @@ def events(facts: DataFrame) -> DataFrame:
 
 
 def issued_at(certificate: Column) -> Column:
-    """The time of a certificate; null where it states none that can be read as one."""
+    """The time of a certificate; null if its timestamp cannot be read as a time."""
     return certificate["timestamp"].try_cast("timestamp")
 
 
-def _ends(facts: DataFrame) -> Row:
-    """What there is of a batch, and where it begins and ends. Without groups, for which Spark would sort the texts."""
-    [row] = facts.agg(*_of_all()).collect()
+def _summarise(facts: DataFrame) -> Row:
+    """Counts and ranges. Without groups, because Spark would sort the texts to group them."""
+    [row] = facts.agg(*_summary()).collect()
     return row
 
 
 @cache
-def _of_all() -> list[Column]:
+def _summary() -> list[Column]:
     is_usable = F.col("reason").isNull()
 
-    def ends(column: Column) -> Column:
-        of_events = F.when(is_usable, column)
-        return F.array(F.min(of_events), F.max(of_events))
+    def value_range(column: Column) -> Column:
+        usable = F.when(is_usable, column)
+        return F.array(F.min(usable), F.max(usable))
 
     return [
         F.count_if(is_usable).alias("usable"),
         F.count_if(~is_usable).alias("unusable"),
         F.count_if(is_usable & F.col("certificate").isNotNull()).alias("certificates"),
         F.count_if(is_usable & F.col("tests").isNotNull()).alias("tests"),
-        ends(F.unix_micros("event_time")).alias("times"),
-        ends(F.unix_micros(issued_at(F.col("certificate")))).alias("issue_times"),
-        ends(F.col("run_id")).alias("run_ids"),
+        value_range(F.unix_micros("event_time")).alias("times"),
+        value_range(F.unix_micros(issued_at(F.col("certificate")))).alias("issue_times"),
+        value_range(F.col("run_id")).alias("run_ids"),
         F.array(F.min("offset"), F.max("offset")).alias("offsets"),
     ]

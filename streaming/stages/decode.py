@@ -1,7 +1,6 @@
-"""From a record's value to the event's own bytes: the envelope, opened in Spark SQL.
+"""Decode the envelope of a record, as Spark expressions.
 
-The same rules as `lineproof.schemas.envelope`, as native expressions. A value that cannot be opened gives a
-reason, never an exception.
+The rules are those of `lineproof.schemas.envelope`. A value that cannot be decoded gives a reason, never an exception.
 """
 
 from collections.abc import Mapping
@@ -18,25 +17,25 @@ _AVRO_OPTIONS = {"mode": "PERMISSIVE", "avroSchema": WRITER_SCHEMAS[VERSION].tex
 
 
 def envelope(value: Column, schema_ids: Mapping[int, int]) -> Column:
-    """The decoded envelope, or null where the value is not a readable one."""
+    """The decoded envelope; null if the value is not a readable envelope."""
     by_fingerprint = {schema.header(): schema for schema in WRITER_SCHEMAS.values()}
     by_schema_id = {
         WRITER_SCHEMAS[version].header(schema_id): WRITER_SCHEMAS[version] for schema_id, version in schema_ids.items()
     }
-    opened = F.lit(None)
+    decoded = F.lit(None)
     for header, schema in {**by_fingerprint, **by_schema_id}.items():
         body = F.substring(value, len(header) + 1, 2**31 - 1)
-        opened = F.when(_starts_with(value, header), from_avro(body, schema.text, _AVRO_OPTIONS)).otherwise(opened)
-    return opened
+        decoded = F.when(_starts_with(value, header), from_avro(body, schema.text, _AVRO_OPTIONS)).otherwise(decoded)
+    return decoded
 
 
 def payload(value: Column, envelope: Column) -> Column:
-    """The event's JSON bytes: the envelope's payload, or the whole value of a plain JSON record."""
+    """The JSON bytes of the event: the payload of the envelope, or the whole value of a plain JSON record."""
     return F.when(_starts_with(value, JSON_MARKER), value).otherwise(envelope["payload"])
 
 
 def unreadable(value: Column, envelope: Column, schema_ids: Mapping[int, int]) -> Column:
-    """Why no payload could be taken out of the value; null where one could."""
+    """The reason why the value has no payload; null if it has one."""
     is_single_object = _starts_with(value, SINGLE_OBJECT_MARKER)
     is_confluent = _starts_with(value, CONFLUENT_MARKER) & (F.octet_length(value) >= 5)
     knows_fingerprint = F.substring(value, 3, 8).isin(
@@ -57,7 +56,7 @@ def unreadable(value: Column, envelope: Column, schema_ids: Mapping[int, int]) -
 
 
 def event_id(payload: Column) -> Column:
-    """`lineproof.schemas.envelope.event_id`, natively: SHA-256, cut and marked as a UUIDv8."""
+    """`lineproof.schemas.envelope.event_id` as a Spark expression: a SHA-256, cut to a UUIDv8."""
     digest = F.sha2(payload, 256)
     variant = F.element_at(F.array(*map(F.lit, "89ab")), _hex_digit(digest, 17) % 4 + 1)
     return F.concat(

@@ -1,4 +1,4 @@
-"""One micro-batch of new events, as the tables of jobs, datasets and edges get it."""
+"""A micro-batch of new events, for the tables of jobs, datasets and edges."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,29 +14,29 @@ from lineproof.streaming.stages.observations import observations
 
 @dataclass(frozen=True)
 class GraphBatch:
-    """Rows that are new in `lineage_events`, and what they show of jobs and datasets."""
+    """New rows of `lineage_events`, and their observations of jobs and datasets."""
 
     events: DataFrame
-    """Without their JSON. Kept."""
+    """The events without their JSON, persisted."""
     observations: DataFrame
-    """Where jobs and datasets were seen, and with which facets. Kept."""
+    """Jobs and datasets with their facets (see `stages.observations`), checkpointed."""
     run_ids: Range
-    """The range of the batch's runs: narrow where their ids are UUIDv7, which begin with the time."""
+    """The range of the batch's run ids. It is narrow if they are UUIDv7, which begin with the time."""
     count: int
-    """Of the events."""
+    """The number of events."""
 
 
 @contextmanager
-def graph_batch_of(added: DataFrame) -> Iterator[GraphBatch]:
-    """Look at the events without their JSON, and open those that tell something new.
+def open_graph_batch(added: DataFrame) -> Iterator[GraphBatch]:
+    """Persist the events without their JSON, and parse again those that show new facets.
 
-    They are opened in the batch, and not in the table: rows that say they are old may have been deleted there.
+    The JSON comes from the batch and not from the table, where retention may already have deleted the row.
     """
     events = added.drop("event").persist(storage_level(added.sparkSession))
     try:
         [(count, first, last)] = events.agg(F.count("*"), F.min("run_id"), F.max("run_id")).collect()
-        # Not persisted: curate writes to the table meanwhile, and what Spark keeps of a table it reads anew then.
-        seen = observations(events, added).localCheckpoint(eager=False)
-        yield GraphBatch(events, seen, Range("run_id", first, last), count)
+        # Not persisted: curate writes to the table at the same time, and after each write Spark would read it again.
+        observed = observations(events, added).localCheckpoint(eager=False)
+        yield GraphBatch(events, observed, Range("run_id", first, last), count)
     finally:
         events.unpersist()

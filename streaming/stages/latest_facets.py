@@ -1,7 +1,7 @@
-"""The facets of a job or a dataset, each as the latest event that has it says.
+"""The facets of a job or a dataset, each from the latest event that has it.
 
-A facet is replaced as a whole by the next one of its name. One with `_deleted` stays as the mark that it is gone: an
-older one that comes late must not bring it back.
+A facet replaces the whole earlier facet of the same name. A facet with `_deleted` stays as a tombstone, so that an
+older facet that arrives late does not bring it back.
 """
 
 from pyspark.sql import Column, DataFrame
@@ -22,18 +22,18 @@ TAGS = "ARRAY<STRUCT<key: STRING, value: STRING, source: STRING, field: STRING>>
 
 
 def with_latest_facets(observations: DataFrame) -> DataFrame:
-    """A row per name: the columns of `RULES`.
+    """A row per job or dataset, with the columns of `RULES`.
 
-    Facet by facet, because a name can be seen with very many versions of one.
+    Grouped by facet first, because an entity can have very many versions of a facet.
     """
     time, facets = F.col("event_time"), F.col("facets")
     by_facet = (
-        observations.select(*KEY, "event_time", "event_id", F.explode_outer("facets").alias("one"))
-        .groupBy(*KEY, F.col("one.name").alias("facet_name"))
+        observations.select(*KEY, "event_time", "event_id", F.explode_outer("facets").alias("entry"))
+        .groupBy(*KEY, F.col("entry.name").alias("facet_name"))
         .agg(
             F.min(time).alias("first_seen_at"),
             F.max(time).alias("last_seen_at"),
-            F.max(F.struct(time, F.col("event_id"), F.col("one.facet").alias("facet"))).alias("latest"),
+            F.max(F.struct(time, F.col("event_id"), F.col("entry.facet").alias("facet"))).alias("latest"),
         )
     )
     facet = F.struct(F.col("facet_name").alias("name"), F.col("latest.*"))
@@ -48,21 +48,21 @@ def with_latest_facets(observations: DataFrame) -> DataFrame:
     )
 
 
-def described(facets: Column) -> dict[str, Column]:
-    """What jobs and datasets both are described by."""
+def description_columns(facets: Column) -> dict[str, Column]:
+    """The columns that jobs and datasets have in common, from their facets."""
     return {
-        "description": F.get_json_object(live(facets, "documentation"), "$.description"),
-        "owners": F.from_json(F.get_json_object(live(facets, "ownership"), "$.owners"), OWNERS),
-        "tags": F.from_json(F.get_json_object(live(facets, "tags"), "$.tags"), TAGS),
+        "description": F.get_json_object(live_facet(facets, "documentation"), "$.description"),
+        "owners": F.from_json(F.get_json_object(live_facet(facets, "ownership"), "$.owners"), OWNERS),
+        "tags": F.from_json(F.get_json_object(live_facet(facets, "tags"), "$.tags"), TAGS),
     }
 
 
-def live(facets: Column, name: str) -> Column:
-    """The JSON of one facet; null where there is none, or it was deleted."""
+def live_facet(facets: Column, name: str) -> Column:
+    """The JSON of a facet; null if there is none, or if it was deleted."""
     text = facet_named(facets, name)
     return F.when(~F.get_json_object(text, "$._deleted").eqNullSafe(F.lit("true")), text)
 
 
 def facet_named(facets: Column, name: str) -> Column:
-    """The JSON of one facet of many; null where there is none."""
-    return F.try_element_at(F.filter(facets, lambda one: one["name"] == name), F.lit(1))["facet"]
+    """The JSON of a facet; null if there is none."""
+    return F.try_element_at(F.filter(facets, lambda facet: facet["name"] == name), F.lit(1))["facet"]

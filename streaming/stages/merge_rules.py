@@ -1,8 +1,8 @@
-"""The law every curated table obeys, stated once.
+"""The rules by which rows are merged: the law that every table obeys.
 
-A row is an element of a join-semilattice: each of its columns merges by a rule that is commutative,
-associative and idempotent. So the row is the same for every order, repetition, delay and split of the events
-it is made of, and no watermark has to drop late ones.
+A row is an element of a join-semilattice: each column merges by a rule that is commutative, associative and idempotent.
+So the row is the same for every order, repetition, delay and split of its events, and no watermark has to drop late
+events.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,29 +15,29 @@ from pyspark.sql import functions as F
 
 
 @dataclass(frozen=True)
-class OneValue:
-    """Merges the values that a column has in the rows of a group into one of them. Nulls are neutral."""
+class ValueRule:
+    """Merges the values of a column into one of them. Nulls are ignored."""
 
     merge: Callable[[Column], Column]
 
 
 @dataclass(frozen=True)
-class Elements:
+class ArrayRule:
     """Merges arrays: `merge` gets the elements of all of them, sorted. The arrays themselves must not be null."""
 
     merge: Callable[[Column], Column]
 
 
-Rule = OneValue | Elements
+Rule = ValueRule | ArrayRule
 
-EARLIEST = OneValue(F.min)
-"""The smallest value. Of structs, the smallest by their first field, then the second, …"""
+EARLIEST = ValueRule(F.min)
+"""The smallest value. Structs are compared by their first field, then the second, …"""
 
-LATEST = OneValue(F.max)
-"""The greatest value. A struct that begins with (event time, event id) makes this the latest event's word."""
+LATEST = ValueRule(F.max)
+"""The greatest value. For structs that begin with (event time, event id), the value from the latest event."""
 
 
-def first_of(words: Sequence[str]) -> OneValue:
+def first_of(words: Sequence[str]) -> ValueRule:
     """The value that comes first in `words`. Values that are not in the list come before those that are."""
 
     def merge(value: Column) -> Column:
@@ -45,7 +45,7 @@ def first_of(words: Sequence[str]) -> OneValue:
         ranked = F.struct(position.alias("position"), value.alias("value"))
         return F.min(F.when(value.isNotNull(), ranked))["value"]
 
-    return OneValue(merge)
+    return ValueRule(merge)
 
 
 def _each_once(ordered: Column) -> Column:
@@ -53,21 +53,21 @@ def _each_once(ordered: Column) -> Column:
     return F.filter(ordered, lambda element, at: (at == 0) | ~element.eqNullSafe(F.get(ordered, at - 1)))
 
 
-UNION = Elements(_each_once)
+UNION = ArrayRule(_each_once)
 """All elements of all arrays, each once, sorted."""
 
 
 def smallest(count: int) -> Rule:
-    """The smallest elements of all arrays: all of them as long as they are few, and never more than `count`."""
-    return Elements(lambda ordered: F.slice(_each_once(ordered), 1, count))
+    """The smallest elements of all arrays, each once, at most `count` of them."""
+    return ArrayRule(lambda ordered: F.slice(_each_once(ordered), 1, count))
 
 
 def latest_by(*key: str) -> Rule:
-    """Of the structs in all arrays, the greatest of each `key`, with which they begin."""
-    return Elements(lambda ordered: _last_of_each(key, ordered))
+    """The greatest struct of each `key` in all arrays. The fields of the key must come first in the struct."""
+    return ArrayRule(lambda ordered: _last_of_each(key, ordered))
 
 
-_CARRY = OneValue(lambda value: F.any_value(value, True))
+_CARRY = ValueRule(lambda value: F.any_value(value, True))
 """The only value that is not null."""
 
 
@@ -85,7 +85,7 @@ class MergeRules:
         steps = _steps((*self.rules.items(), *((name, _CARRY) for name in carried)))
         merged = rows.groupBy(*self.key).agg(*steps.collected)
         if steps.ordered:
-            # In two steps, because a rule looks at the array once for each of its elements.
+            # In two steps, because a rule reads the sorted array once for each of its elements.
             merged = merged.withColumns(steps.ordered).withColumns(steps.merged).drop("arrays")
         derived = self.derived()
         return merged.withColumns({**derived}) if derived else merged
@@ -98,13 +98,13 @@ class _Steps:
     merged: dict[str, Column]
 
 
-# Here and elsewhere, columns are written down once: each part of one is a call into the JVM; a batch made thousands.
+# Column expressions are cached, here and elsewhere: each part of one is a call into the JVM, thousands in a batch.
 @cache
 def _steps(rules: tuple[tuple[str, Rule], ...]) -> _Steps:
-    """What rules do with the rows of a group."""
-    values = [rule.merge(F.col(name)).alias(name) for name, rule in rules if isinstance(rule, OneValue)]
-    arrays = {name: rule for name, rule in rules if isinstance(rule, Elements)}
-    # Collected together, because each column that Spark collects costs as much as all others.
+    """The expressions that merge a group by these rules."""
+    values = [rule.merge(F.col(name)).alias(name) for name, rule in rules if isinstance(rule, ValueRule)]
+    arrays = {name: rule for name, rule in rules if isinstance(rule, ArrayRule)}
+    # Collected together, because each collect_list costs as much as all other aggregates.
     collected = [F.collect_list(F.struct(*arrays)).alias("arrays")] if arrays else []
     return _Steps(
         collected=[*values, *collected],
@@ -114,14 +114,14 @@ def _steps(rules: tuple[tuple[str, Rule], ...]) -> _Steps:
 
 
 def grouped(rows: DataFrame, key: Sequence[str], *values: Column) -> DataFrame:
-    """Many rows in few groups. Of texts and structs, Spark sorts all rows to group them, unless it collects too."""
-    nothing = F.collect_list(F.lit(None).cast("int")).alias("nothing")
-    return rows.groupBy(*key).agg(*values, nothing).where(F.size("nothing") == 0).drop("nothing")
+    """Group by hash. To aggregate texts and structs, Spark sorts all rows, unless it also collects a list."""
+    empty = F.collect_list(F.lit(None).cast("int")).alias("empty")
+    return rows.groupBy(*key).agg(*values, empty).where(F.size("empty") == 0).drop("empty")
 
 
 def _last_of_each(key: Sequence[str], ordered: Column) -> Column:
-    def is_last(one: Column, at: Column) -> Column:
+    def is_last(element: Column, at: Column) -> Column:
         following = F.get(ordered, at + 1)
-        return following.isNull() | ~reduce(and_, (following[name] == one[name] for name in key))
+        return following.isNull() | ~reduce(and_, (following[name] == element[name] for name in key))
 
     return F.filter(ordered, is_last)

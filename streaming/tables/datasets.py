@@ -15,8 +15,8 @@ from lineproof.streaming.stages.latest_facets import (
     OWNERS,
     RULES,
     TAGS,
-    described,
-    live,
+    description_columns,
+    live_facet,
     with_latest_facets,
 )
 from lineproof.streaming.stages.merge_rules import MergeRules
@@ -56,18 +56,18 @@ TABLE = Table(
 def _derived() -> dict[str, Column]:
     """The columns that are computed from the facets."""
     facets = F.col("facets")
-    description = described(facets)
-    identifiers = F.get_json_object(live(facets, "symlinks"), "$.identifiers")
-    tests = F.get_json_object(live(facets, "dataQualityAssertions"), "$.assertions")
-    change = live(facets, "lifecycleStateChange")
-    score = F.get_json_object(live(facets, "lineproof_qualityMetrics"), "$.score")
+    description = description_columns(facets)
+    identifiers = F.get_json_object(live_facet(facets, "symlinks"), "$.identifiers")
+    tests = F.get_json_object(live_facet(facets, "dataQualityAssertions"), "$.assertions")
+    change = live_facet(facets, "lifecycleStateChange")
+    score = F.get_json_object(live_facet(facets, "lineproof_qualityMetrics"), "$.score")
     return {
         **description,
-        "fields": F.from_json(F.get_json_object(live(facets, "schema"), "$.fields"), FIELDS),
+        "fields": F.from_json(F.get_json_object(live_facet(facets, "schema"), "$.fields"), FIELDS),
         "symlinks": F.from_json(identifiers, _SYMLINKS),
-        "dataset_type": F.get_json_object(live(facets, "datasetType"), "$.datasetType"),
-        "source_uri": F.get_json_object(live(facets, "dataSource"), "$.uri"),
-        "version": F.get_json_object(live(facets, "version"), "$.datasetVersion"),
+        "dataset_type": F.get_json_object(live_facet(facets, "datasetType"), "$.datasetType"),
+        "source_uri": F.get_json_object(live_facet(facets, "dataSource"), "$.uri"),
+        "version": F.get_json_object(live_facet(facets, "version"), "$.datasetVersion"),
         "lifecycle_state": F.get_json_object(change, "$.lifecycleStateChange"),
         "gdpr_category": _tag(description["tags"], "gdpr_category"),
         "residency": _tag(description["tags"], "residency"),

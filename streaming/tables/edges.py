@@ -1,7 +1,7 @@
-"""`edges`: what a job reads and writes, and what it carries from dataset to dataset and from column to column.
+"""`edges`: the datasets that a job reads and writes, and the datasets and columns that it makes from others.
 
-One row per edge, however many runs it had, so that lineage is as fast after years as on the first day. Names are as the
-events have them; the views `job_edges`, `dataset_edges` and `column_edges` put one node for all names of a dataset.
+One row per edge, for any number of runs, so that lineage queries stay fast after years. Names are those in the events;
+the views `job_edges`, `dataset_edges` and `column_edges` have one node for all names of a dataset.
 """
 
 from functools import cache, reduce
@@ -23,29 +23,30 @@ _ENDS = (
     *("job_namespace", "job_name", "source_namespace", "source_name", "source_field"),
     *("target_namespace", "target_name", "target_field"),
 )
-_CONNECTS = ("kind", *_ENDS)
-MERGE = MergeRules((*EDGES.key, *_CONNECTS), {"transformations": UNION, "first_seen_at": EARLIEST, "last_seen": LATEST})
+_IDENTITY = ("kind", *_ENDS)
+MERGE = MergeRules((*EDGES.key, *_IDENTITY), {"transformations": UNION, "first_seen_at": EARLIEST, "last_seen": LATEST})
 
 TABLE = Table(
     contract=EDGES,
-    comment="What jobs read and write, and carry from dataset to dataset and column to column. One row per edge.",
+    comment="What jobs read and write, and which datasets and columns are made from which. One row per edge.",
     cluster_by=("target_name", "source_name"),
     retention_column="last_seen.event_time",
     constraints={"known_kind": "kind IN ('INPUT', 'OUTPUT', 'DATASET', 'COLUMN')"},
     schema=(
-        "edge_id STRING NOT NULL COMMENT 'SHA-256 of what it connects'",
+        "edge_id STRING NOT NULL COMMENT 'SHA-256 of kind, job, source and target'",
         "kind STRING NOT NULL COMMENT 'INPUT and OUTPUT of a job, DATASET to dataset, COLUMN to column'",
-        "job_namespace STRING COMMENT 'null where a dataset event says it'",
-        "job_name STRING COMMENT 'likewise'",
+        "job_namespace STRING COMMENT 'null if a dataset event states the edge'",
+        "job_name STRING COMMENT 'null if a dataset event states the edge'",
         "source_namespace STRING COMMENT 'null for an OUTPUT'",
-        "source_name STRING COMMENT 'likewise'",
-        "source_field STRING COMMENT 'of a COLUMN'",
+        "source_name STRING COMMENT 'null for an OUTPUT'",
+        "source_field STRING COMMENT 'only for a COLUMN'",
         "target_namespace STRING COMMENT 'null for an INPUT'",
-        "target_name STRING COMMENT 'likewise'",
-        "target_field STRING COMMENT 'of a COLUMN; null where all of the target depends on the source'",
-        f"transformations ARRAY<{_TRANSFORMATION}> COMMENT 'all that any event named'",
-        "first_seen_at TIMESTAMP COMMENT 'earliest event of a run with it'",
-        "last_seen STRUCT<event_time: TIMESTAMP, run_id: STRING> COMMENT 'latest event, and its run'",
+        "target_name STRING COMMENT 'null for an INPUT'",
+        "target_field STRING COMMENT 'only for a COLUMN; null if the whole target depends on the source'",
+        f"transformations ARRAY<{_TRANSFORMATION}> COMMENT 'all transformations that any event states'",
+        "first_seen_at TIMESTAMP COMMENT 'time of the earliest event of a run with the edge'",
+        "last_seen STRUCT<event_time: TIMESTAMP, run_id: STRING> "
+        "COMMENT 'time and run of the latest event; of several at the same time, the greatest run id'",
     ),
 )
 
@@ -57,23 +58,23 @@ _COLUMN_LINEAGE = f"""
 """
 
 
-def edges(of_runs: DataFrame, events: DataFrame, observations: DataFrame) -> DataFrame:
-    """Rows of `edges` from rows of `runs`, events (of which job events count), and observations."""
-    works = _works(of_runs, F.col("jobs"), F.col("first_event_at"), F.col("last_event_at"))
+def edges(run_rows: DataFrame, events: DataFrame, observations: DataFrame) -> DataFrame:
+    """Rows of `edges` from rows of `runs`, from job events, and from the column lineage of observed datasets."""
+    by_runs = _reads_and_writes(run_rows, F.col("jobs"), F.col("first_event_at"), F.col("last_event_at"))
     job = F.array(F.struct(F.col("job_namespace").alias("namespace"), F.col("job_name").alias("name")))
     job_events = events.where(F.col("kind") == "JOB")
-    of_job_events = _works(job_events, job, F.col("event_time"), F.col("event_time"))
-    stated = _of_jobs(works.unionByName(of_job_events)).unionByName(_of_columns(observations))
-    return MERGE.merge(stated.withColumn("edge_id", F.sha2(F.to_json(F.struct(*_CONNECTS)), 256)))
+    by_job_events = _reads_and_writes(job_events, job, F.col("event_time"), F.col("event_time"))
+    stated = _job_edges(by_runs.unionByName(by_job_events)).unionByName(_column_edges(observations))
+    return MERGE.merge(stated.withColumn("edge_id", F.sha2(F.to_json(F.struct(*_IDENTITY)), 256)))
 
 
-def _works(rows: DataFrame, jobs: Column, first: Column, last: Column) -> DataFrame:
-    """What was read and written, by which jobs and when: of rows that are runs or job events."""
+def _reads_and_writes(rows: DataFrame, jobs: Column, first: Column, last: Column) -> DataFrame:
+    """The inputs and outputs of runs or job events, with their jobs and times."""
 
     def named(datasets: str) -> Column:
         return F.transform(
             F.coalesce(F.col(datasets), F.array()),
-            lambda one: F.struct(one["namespace"].alias("namespace"), one["name"].alias("name")),
+            lambda dataset: F.struct(dataset["namespace"].alias("namespace"), dataset["name"].alias("name")),
         )
 
     return rows.select(
@@ -85,40 +86,42 @@ def _works(rows: DataFrame, jobs: Column, first: Column, last: Column) -> DataFr
     )
 
 
-def _of_jobs(works: DataFrame) -> DataFrame:
-    """What runs and job events read, write and carry."""
+def _job_edges(reads_and_writes: DataFrame) -> DataFrame:
+    """The INPUT, OUTPUT and DATASET edges of runs and job events."""
     return (
-        _alike(works)
-        .select(F.explode(_carried()).alias("edge"), "first_seen_at", "last_seen")
+        _group_by_names(reads_and_writes)
+        .select(F.explode(_edges_of_jobs()).alias("edge"), "first_seen_at", "last_seen")
         .select("edge.*", "first_seen_at", "last_seen")
     )
 
 
 @cache
-def _carried() -> Column:
-    """The edges of a work."""
+def _edges_of_jobs() -> Column:
+    """The edges of one row with jobs, inputs and outputs."""
     inputs, outputs = F.col("inputs"), F.col("outputs")
 
-    def of(job: Column) -> Column:
+    def edges_of_job(job: Column) -> Column:
         read = F.transform(inputs, lambda source: _edge("INPUT", job, source=source))
         written = F.transform(outputs, lambda target: _edge("OUTPUT", job, target=target))
-        carried = F.transform(
+        between = F.transform(
             inputs,
             lambda source: F.transform(outputs, lambda target: _edge("DATASET", job, source=source, target=target)),
         )
-        return F.concat(read, written, F.flatten(carried))
+        return F.concat(read, written, F.flatten(between))
 
-    return F.flatten(F.transform("jobs", of))
+    return F.flatten(F.transform("jobs", edges_of_job))
 
 
-def _alike(works: DataFrame) -> DataFrame:
-    """One row for all works with the same names: few, however many runs there are."""
+def _group_by_names(reads_and_writes: DataFrame) -> DataFrame:
+    """One row per combination of jobs, inputs and outputs: few, for any number of runs."""
     names = ("jobs", "inputs", "outputs")
-    return grouped(works, names, F.min("first_seen_at").alias("first_seen_at"), F.max("last_seen").alias("last_seen"))
+    return grouped(
+        reads_and_writes, names, F.min("first_seen_at").alias("first_seen_at"), F.max("last_seen").alias("last_seen")
+    )
 
 
-def _of_columns(observations: DataFrame) -> DataFrame:
-    """What the columnLineage of datasets says."""
+def _column_edges(observations: DataFrame) -> DataFrame:
+    """The COLUMN edges in the columnLineage facets of datasets."""
     facet = facet_named(F.col("facets"), "columnLineage")
     is_whole = reduce(and_, (F.col(f"edge.source_{name}").isNotNull() for name in ("namespace", "name", "field")))
     return (
@@ -135,23 +138,23 @@ def _of_columns(observations: DataFrame) -> DataFrame:
 
 @cache
 def _between_columns() -> Column:
-    """The edges of a facet, in its present and its older shape."""
+    """The edges of a columnLineage facet, in its current and its older form."""
     facet = facet_named(F.col("facets"), "columnLineage")
     target = F.struct("namespace", "name")
     job = F.struct(F.col("job_namespace").alias("namespace"), F.col("job_name").alias("name"))
     lineage = F.from_json(facet, _COLUMN_LINEAGE)
 
-    def from_column(source: Column, field: Column, older: Column | None = None) -> Column:
+    def from_column(source: Column, field: Column, field_transformation: Column | None = None) -> Column:
         stated = F.coalesce(source["transformations"], F.array())
-        if older is not None:
-            stated = F.concat(stated, older)
+        if field_transformation is not None:
+            stated = F.concat(stated, field_transformation)
         return _edge("COLUMN", job, source, source["field"], target, field, stated)
 
     of_fields = F.transform(
         F.map_entries(lineage["fields"]),
-        lambda one: F.transform(
-            F.coalesce(one["value"]["inputFields"], F.array()),
-            lambda source: from_column(source, one["key"], _older_transformation(one["value"])),
+        lambda field: F.transform(
+            F.coalesce(field["value"]["inputFields"], F.array()),
+            lambda source: from_column(source, field["key"], _field_transformation(field["value"])),
         ),
     )
     of_dataset = F.transform(lineage["dataset"], lambda source: from_column(source, F.lit(None).cast("string")))
@@ -161,13 +164,13 @@ def _between_columns() -> Column:
 def write(batch: GraphBatch, writer: BatchWriter) -> None:
     """Merge the batch's edges into the table.
 
-    A run's inputs and outputs may come with different events. So its edges are made of all that `runs` knows by now,
-    which only grows.
+    The inputs and outputs of a run can be in different events. So its edges are made from its row in `runs`, which has
+    the datasets of all events so far.
     """
     touched = batch.events.where(F.col("kind") == "RUN").select("run_id")
-    of_runs = writer.rows_of(runs.TABLE, touched, batch.run_ids)
-    # Not persisted: curate writes to `runs` meanwhile, and what Spark keeps of a table it reads anew after each write.
-    new = edges(of_runs, batch.events, batch.observations).localCheckpoint()
+    run_rows = writer.rows_of(runs.TABLE, touched, batch.run_ids)
+    # Not persisted: curate writes to `runs` at the same time, and after each write Spark would read it again.
+    new = edges(run_rows, batch.events, batch.observations).localCheckpoint()
     writer.fold(TABLE, new.select("edge_id"), new, MERGE)
 
 
@@ -180,26 +183,26 @@ def _edge(
     target_field: Column | None = None,
     transformations: Column | None = None,
 ) -> Column:
-    nothing = F.lit(None).cast("string")
+    null = F.lit(None).cast("string")
 
-    def part(thing: Column | None, name: str) -> Column:
-        return nothing if thing is None else thing[name]
+    def member(struct: Column | None, name: str) -> Column:
+        return null if struct is None else struct[name]
 
     ends = (
         *(job["namespace"], job["name"]),
-        *(part(source, "namespace"), part(source, "name"), nothing if source_field is None else source_field),
-        *(part(target, "namespace"), part(target, "name"), nothing if target_field is None else target_field),
+        *(member(source, "namespace"), member(source, "name"), null if source_field is None else source_field),
+        *(member(target, "namespace"), member(target, "name"), null if target_field is None else target_field),
     )
-    none = F.array().cast(f"array<{_TRANSFORMATION}>")
+    no_transformations = F.array().cast(f"array<{_TRANSFORMATION}>")
     return F.struct(
         F.lit(kind).alias("kind"),
         *(end.alias(name) for end, name in zip(ends, _ENDS, strict=True)),
-        (none if transformations is None else transformations).alias("transformations"),
+        (no_transformations if transformations is None else transformations).alias("transformations"),
     )
 
 
-def _older_transformation(field: Column) -> Column:
-    """Before a transformation belonged to each source, a field had one for all of them."""
+def _field_transformation(field: Column) -> Column:
+    """The older form of the facet: one transformation for all sources of a field."""
     kind, description = field["transformationType"], field["transformationDescription"]
     stated = F.struct(
         kind.alias("type"),

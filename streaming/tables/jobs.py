@@ -15,8 +15,8 @@ from lineproof.streaming.stages.latest_facets import (
     OWNERS,
     RULES,
     TAGS,
-    described,
-    live,
+    description_columns,
+    live_facet,
     with_latest_facets,
 )
 from lineproof.streaming.stages.merge_rules import MergeRules
@@ -49,15 +49,15 @@ TABLE = Table(
 def _derived() -> dict[str, Column]:
     """The columns that are computed from the facets."""
     facets = F.col("facets")
-    kind, sla = live(facets, "jobType"), live(facets, "lineproof_sla")
+    kind, sla = live_facet(facets, "jobType"), live_facet(facets, "lineproof_sla")
     minutes = F.get_json_object(sla, "$.maxDurationMinutes").try_cast("double")
     return {
-        **described(facets),
+        **description_columns(facets),
         "processing_type": F.upper(F.get_json_object(kind, "$.processingType")),
         "integration": F.get_json_object(kind, "$.integration"),
         "job_type": F.get_json_object(kind, "$.jobType"),
-        "sql": F.get_json_object(live(facets, "sql"), "$.query"),
-        "source_code_url": F.get_json_object(live(facets, "sourceCodeLocation"), "$.url"),
+        "sql": F.get_json_object(live_facet(facets, "sql"), "$.query"),
+        "source_code_url": F.get_json_object(live_facet(facets, "sourceCodeLocation"), "$.url"),
         "freshness_minutes": F.get_json_object(sla, "$.freshnessMinutes").try_cast("double"),
         "max_duration_ms": (minutes * 60_000).cast("bigint"),
     }

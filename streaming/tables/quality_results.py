@@ -1,8 +1,8 @@
-"""`quality_results`: every result of a test that any event states, whoever ran it.
+"""`quality_results`: every test result in any event, from any tool.
 
-A result is known by its event and its place in it, so that the table is a set. Ours, dbt's and others' come as facets:
-`dataQualityAssertions` of a dataset, `test` of a run. What the standard has no word for, `lineproof quality` puts into
-`params`.
+A result is identified by its event and its position in the event, so the table is a set. Results of lineproof, dbt and
+other tools come in facets: `dataQualityAssertions` of a dataset, `test` of a run. `lineproof quality` puts values for
+which the standard has no field into `params`.
 """
 
 from pyspark.sql import Column, DataFrame
@@ -15,31 +15,31 @@ from lineproof.streaming.stages.batch import Batch
 
 TABLE = Table(
     contract=QUALITY_RESULTS,
-    comment="Every result of a test that an event states, whoever ran it.",
+    comment="Every test result in any event, from any tool.",
     cluster_by=("event_time", "name"),
     retention_column="event_time",
     schema=(
-        "result_id STRING NOT NULL COMMENT 'SHA-256 of the event id and the place in the event'",
-        "namespace STRING COMMENT 'of the dataset that was tested; null where a run says it of no dataset'",
-        "name STRING COMMENT 'likewise'",
-        "suite STRING COMMENT 'the suite the test belongs to, where its tool says so'",
-        "expectation STRING COMMENT 'what was tested, in the words of the tool'",
+        "result_id STRING NOT NULL COMMENT 'SHA-256 of the event id and the position in the event'",
+        "namespace STRING COMMENT 'namespace of the tested dataset; null if the result of a run names no dataset'",
+        "name STRING COMMENT 'name of the tested dataset; null if the result of a run names no dataset'",
+        "suite STRING COMMENT 'the suite of the test, if its tool states one'",
+        "expectation STRING COMMENT 'the kind of test, as its tool names it'",
         "column STRING COMMENT 'null for a test of the dataset as a whole'",
         "success BOOLEAN COMMENT 'null if the test was skipped'",
-        "severity STRING COMMENT 'as the tool says'",
-        "expected STRING COMMENT 'what should have been there'",
-        "observed STRING COMMENT 'what was there'",
-        "unexpected_count BIGINT COMMENT 'rows that do not meet it'",
-        "unexpected_share DOUBLE COMMENT 'of all rows, from 0 to 1'",
-        "samples ARRAY<STRING> COMMENT 'a few of the values that do not meet it, personal data masked'",
-        "error STRING COMMENT 'why the test could not run, which is no success'",
-        "duration_ms BIGINT COMMENT 'of the test'",
+        "severity STRING COMMENT 'as its tool states it'",
+        "expected STRING COMMENT 'the expected value'",
+        "observed STRING COMMENT 'the observed value'",
+        "unexpected_count BIGINT COMMENT 'number of rows that fail the test'",
+        "unexpected_share DOUBLE COMMENT 'share of rows that fail the test, from 0 to 1'",
+        "samples ARRAY<STRING> COMMENT 'a few of the values that fail the test, personal data masked'",
+        "error STRING COMMENT 'why the test could not run; such a test does not pass'",
+        "duration_ms BIGINT COMMENT 'duration of the test'",
         "since TIMESTAMP COMMENT 'only rows written since then were tested; null for all rows'",
-        "run_id STRING COMMENT 'the run that tested'",
-        "job_namespace STRING COMMENT 'its job'",
-        "job_name STRING COMMENT 'its job'",
-        "event_time TIMESTAMP COMMENT 'eventTime of the event that says it'",
-        "event_id STRING COMMENT 'the event that says it'",
+        "run_id STRING COMMENT 'the run of the test'",
+        "job_namespace STRING COMMENT 'job of that run'",
+        "job_name STRING COMMENT 'job of that run'",
+        "event_time TIMESTAMP COMMENT 'eventTime of the event'",
+        "event_id STRING COMMENT 'the event with the result'",
     ),
 )
 
@@ -56,24 +56,24 @@ _PASSED, _FAILED = ("pass", "passed", "success", "ok"), ("fail", "failed", "fail
 
 def quality_results(events: DataFrame) -> DataFrame:
     """Rows of `quality_results` from the facts of events."""
-    one, params = F.col("one"), F.col("params")
+    result, params = F.col("result"), F.col("params")
     stated = events.where(F.col("tests").isNotNull()).select(
         *("event_id", "event_time", "run_id", "job_namespace", "job_name"),
-        F.posexplode("tests").alias("at", "test"),
+        F.posexplode("tests").alias("facet", "test"),
     )
     return (
-        stated.select("*", F.posexplode(F.from_json("test.results", _RESULTS)).alias("place", "one"))
-        .withColumn("params", F.from_json(one["params"], _PARAMS))
+        stated.select("*", F.posexplode(F.from_json("test.results", _RESULTS)).alias("position", "result"))
+        .withColumn("params", F.from_json(result["params"], _PARAMS))
         .select(
             *("event_id", "event_time", "run_id", "job_namespace", "job_name", "test.namespace", "test.name"),
-            F.sha2(F.concat_ws("/", "event_id", "at", "place"), 256).alias("result_id"),
+            F.sha2(F.concat_ws("/", "event_id", "facet", "position"), 256).alias("result_id"),
             params["suite"].alias("suite"),
-            F.coalesce(one["assertion"], one["type"], one["name"]).alias("expectation"),
-            one["column"].alias("column"),
-            _success(one).alias("success"),
-            one["severity"].alias("severity"),
-            one["expected"].alias("expected"),
-            one["actual"].alias("observed"),
+            F.coalesce(result["assertion"], result["type"], result["name"]).alias("expectation"),
+            result["column"].alias("column"),
+            _success(result).alias("success"),
+            result["severity"].alias("severity"),
+            result["expected"].alias("expected"),
+            result["actual"].alias("observed"),
             params["unexpectedCount"].try_cast("bigint").alias("unexpected_count"),
             params["unexpectedShare"].try_cast("double").alias("unexpected_share"),
             params["samples"].alias("samples"),
@@ -85,32 +85,34 @@ def quality_results(events: DataFrame) -> DataFrame:
     )
 
 
-def _success(one: Column) -> Column:
-    """Said as a boolean of a dataset, and as a word of a run."""
-    word = F.lower(one["status"])
+def _success(result: Column) -> Column:
+    """A boolean in results of datasets, a word in results of runs."""
+    word = F.lower(result["status"])
     by_word = F.when(word.isin(*_PASSED), F.lit(True)).when(word.isin(*_FAILED), F.lit(False))
-    return F.coalesce(one["success"].try_cast("boolean"), by_word)
+    return F.coalesce(result["success"].try_cast("boolean"), by_word)
 
 
 def test_id() -> Column:
-    """What makes it the same test each time it is run: dataset (else job), suite, expectation, column, the expected."""
+    """Identifies a test over all its runs, by the columns by which the view `quality_violations` identifies it."""
     return F.sha2(F.to_json(F.struct(*_tested(), "suite", "expectation", "column", "expected")), 256)
 
 
 def group_id() -> Column:
-    """The same for all results of which the view `latest_results` keeps the latest; by chance, also for others."""
-    of_no_suite = (F.when(F.col("suite").isNull(), F.col(name)) for name in ("expectation", "column"))
-    return F.xxhash64(*_tested(), "suite", *of_no_suite)
+    """Equal for results that the view `ranked_results` ranks together; by chance, also for others."""
+    without_suite = (F.when(F.col("suite").isNull(), F.col(name)) for name in ("expectation", "column"))
+    return F.xxhash64(*_tested(), "suite", *without_suite)
 
 
 def _tested() -> list[Column]:
-    """The dataset; where there is none, the job."""
-    of_no_dataset = (F.when(F.col("name").isNull(), F.col(name)).alias(name) for name in ("job_namespace", "job_name"))
-    return [F.col("namespace"), F.col("name"), *of_no_dataset]
+    """The dataset; without a dataset, the job."""
+    without_dataset = (
+        F.when(F.col("name").isNull(), F.col(name)).alias(name) for name in ("job_namespace", "job_name")
+    )
+    return [F.col("namespace"), F.col("name"), *without_dataset]
 
 
 def write(batch: Batch, writer: BatchWriter) -> None:
-    """Add the batch's results that the table does not have. Those of one event have its time."""
+    """Append the results that are new. Copies have the same time, so only files of that time are searched."""
     if batch.tests == 0:
         return
     known = writer.read(TABLE).where(batch.event_times).select("result_id")

@@ -13,9 +13,9 @@ from lineproof.streaming.delta.definition import create_table
 from lineproof.streaming.delta.reader import TableReader
 from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.parallel import in_parallel
-from lineproof.streaming.stages.batch import Batch, batch_of
+from lineproof.streaming.stages.batch import Batch, open_batch
 from lineproof.streaming.stages.facts import facts
-from lineproof.streaming.stages.graph import graph_batch_of
+from lineproof.streaming.stages.graph import open_graph_batch
 from lineproof.streaming.tables import archive, lineage_events
 from lineproof.streaming.tables.registry import TABLES
 from tests.streaming.records import Headers, records
@@ -51,7 +51,7 @@ def curated(
         for _ in range(2 if number == repeated else 1):
             curate(spark, root, number, values, offset, headers, on_batch)
             if number % 2 or number == len(batches) - 1:
-                with graph_batch_of(_added_since(in_graph, tables)) as graph_batch:
+                with open_graph_batch(_added_since(in_graph, tables)) as graph_batch:
                     write_graph(spark, graph_batch, BatchWriter(spark, root, "graph", number))
         offset += len(values)
         if number % 2:
@@ -75,7 +75,7 @@ def curate(
     # A stream gives a batch rows, and not the plan that made them. With the plan, Spark computes the options of
     # from_avro again whenever it compares plans, and three tables written in parallel once ran into each other there.
     found = facts(in_archive, {}).localCheckpoint(eager=False)
-    with batch_of(found, in_archive) as batch:
+    with open_batch(found, in_archive) as batch:
         writer = BatchWriter(spark, root, "curate", number)
         on_batch(batch, write_curated(spark, batch, writer), writer)
 

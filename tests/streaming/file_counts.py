@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from lineproof.streaming.curate import write_graph
 from lineproof.streaming.delta.writer import BatchWriter
-from lineproof.streaming.stages.graph import graph_batch_of
+from lineproof.streaming.stages.graph import open_graph_batch
 from lineproof.streaming.tables import lineage_events
 from lineproof.streaming.tables.registry import TABLES
 from lineproof.streaming.upkeep.maintenance import Maintenance
@@ -36,7 +36,7 @@ def file_counts(
         if number % GRAPH_EVERY == GRAPH_EVERY - 1:
             first = max(0, number - GRAPH_EVERY)
             added = tables.read(lineage_events.TABLE).where(f"job_name >= '{job(first)}'")
-            with graph_batch_of(added) as batch:
+            with open_graph_batch(added) as batch:
                 write_graph(spark, batch, BatchWriter(spark, root, "graph", number))
         yield number + 1, False, files_of(root)
         if compact_every and number % compact_every == compact_every - 1:

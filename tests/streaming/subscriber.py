@@ -16,22 +16,22 @@ from lineproof.streaming.tables import runs as runs_table
 from tests.streaming.curated import in_utc, run_sql
 
 TO = {
-    **{what: Target(what, newest(schema).header()) for what, schema in SCHEMAS.items()},
+    **{topic: Target(topic, newest(schema).header()) for topic, schema in SCHEMAS.items()},
     "quality": Target("quality", newest("quality_result").header(schema_id=7)),  # as with a schema registry
 }
-WORDS = ("kind", "verdict", "subject", "run_id", "detail")
-"""What a violation and the view both say."""
+COLUMNS = ("kind", "verdict", "subject", "run_id", "detail")
+"""The columns that the records and the view have in common."""
 Record = dict[str, Any]
 
 
 class Subscriber:
-    """The topics as Kafka would have them: records by key, in the order in which they were written."""
+    """The records of the topics, with their keys, in the order in which they were written."""
 
     def __init__(self) -> None:
-        self._records: dict[str, list[tuple[str, Record]]] = {what: [] for what in TO}
+        self._records: dict[str, list[tuple[str, Record]]] = {topic: [] for topic in TO}
 
     def take(self, batch: Batch, touched: DataFrame | None, store: TableReader) -> None:
-        """What a batch publishes."""
+        """Take the records that a batch publishes."""
         frames = [*published(batch, touched, store, TO)]  # none, if no record of the batch is usable
         for row in reduce(DataFrame.unionByName, frames).collect() if frames else ():
             header = TO[row.topic].header
@@ -39,39 +39,39 @@ class Subscriber:
             record = newest(SCHEMAS[row.topic]).read(bytes(row.value)[len(header) :])
             self._records[row.topic].append((bytes(row.key).decode(), record))
 
-    def once(self, what: str) -> list[tuple[str, Record]]:
-        """Without repeats, as a consumer sees them who drops ids that it knows."""
-        by_id = {record["record_id"]: (key, record) for key, record in reversed(self._records[what])}
-        assert all(by_id[record["record_id"]] == (key, record) for key, record in self._records[what])
+    def without_repeats(self, topic: str) -> list[tuple[str, Record]]:
+        """The records for a consumer that drops known ids."""
+        by_id = {record["record_id"]: (key, record) for key, record in reversed(self._records[topic])}
+        assert all(by_id[record["record_id"]] == (key, record) for key, record in self._records[topic])
         return [*reversed(by_id.values())]
 
-    def compacted(self, what: str) -> dict[str, Record]:
-        """The last of each key."""
-        return dict(self._records[what])
+    def compacted(self, topic: str) -> dict[str, Record]:
+        """The last record of each key."""
+        return dict(self._records[topic])
 
-    def assert_knows_what_sql_says(self, spark: SparkSession, store: TableReader) -> None:
-        """After all batches: every settled run and every result; and of violations, those that stand."""
+    def assert_agrees_with_sql(self, spark: SparkSession, store: TableReader) -> None:
+        """After all batches: every ended run, every test result, and every violation that stands."""
         runs = [run for run in _rows(store.read(runs_table.TABLE), "run") if run["ended_at"]]
         assert _plain(self.compacted("runs").values()) == _plain(runs)
 
-        results = [record for _, record in self.once("quality")]
+        results = [record for _, record in self.without_repeats("quality")]
         assert _plain(results) == _plain(_rows(store.read(quality_results.TABLE), "quality_result"))
-        latest = {one["test_id"]: _version(one) for one in sorted(results, key=_version)}
-        assert {key: _version(one) for key, one in self.compacted("quality").items()} == latest
+        latest = {result["test_id"]: _version(result) for result in sorted(results, key=_version)}
+        assert {key: _version(result) for key, result in self.compacted("quality").items()} == latest
 
         query = f"""
-            SELECT {", ".join(WORDS)} FROM violations
+            SELECT {", ".join(COLUMNS)} FROM violations
             WHERE kind IN ('ledger', 'quality') OR verdict IN ('altered', 'unknown algorithm')
         """
         [answer] = run_sql(spark, store, query)
         violations = {tuple(row) for row in answer.collect()}
         assert {kind for kind, *_ in violations} == {"ledger", "certificate", "quality"}
         last = self.compacted("violations").values()
-        assert {tuple(record[name] for name in WORDS) for record in last if record["stands"]} == violations
-        # Some were mended by what came later, and their subscribers were told of it.
-        mended = {record["kind"] for record in last if not record["stands"]}
-        assert mended == {"ledger", "quality"}
-        stood = {key for key, record in self.once("violations") if record["stands"]}
+        assert {tuple(record[name] for name in COLUMNS) for record in last if record["stands"]} == violations
+        # Later events fixed some of them, and the subscriber got a record for that.
+        fixed = {record["kind"] for record in last if not record["stands"]}
+        assert fixed == {"ledger", "quality"}
+        stood = {key for key, record in self.without_repeats("violations") if record["stands"]}
         assert any(not record["stands"] for key, record in self.compacted("violations").items() if key in stood)
 
 
@@ -82,9 +82,9 @@ def _rows(table: DataFrame, schema: str) -> list[Record]:
 
 
 def _plain(records: Iterable[Record]) -> list[str]:
-    """In an order of their own, and without the ids that no table has."""
+    """Sorted texts of the records, without the ids that no table has."""
     ignored = ("record_id", "test_id")
-    return sorted(repr(sorted(pair for pair in one.items() if pair[0] not in ignored)) for one in records)
+    return sorted(repr(sorted(pair for pair in record.items() if pair[0] not in ignored)) for record in records)
 
 
 def _version(result: Record) -> Any:

@@ -61,11 +61,11 @@ def test_batches_in_any_order_give_the_tables_of_the_model(spark: SparkSession, 
     arrived, subscriber = arrival(seed, runs=120), Subscriber()
     with tempfile.TemporaryDirectory() as root:
         store = curated(spark, root, arrived.batches, repeated=1, on_batch=subscriber.take)
-        kept = rows(store.read(lineage_events.TABLE), "event_id")
-        assert {key[0]: row["event"] for key, row in kept.items()} == model_lineage_events(arrived.sent)
-        came = store.read(records_table.TABLE).orderBy("offset").collect()
-        ids = [None if row.reason else row.event_id for row in came]
-        assert ids == [None if value in GARBAGE else id_of(value) for batch in arrived.batches for value in batch]
+        stored = rows(store.read(lineage_events.TABLE), "event_id")
+        assert {key[0]: row["event"] for key, row in stored.items()} == model_lineage_events(arrived.sent)
+        by_offset = store.read(records_table.TABLE).orderBy("offset").collect()
+        ids = [None if row.reason else row.event_id for row in by_offset]
+        assert ids == [None if value in GARBAGE else event_id_of(value) for batch in arrived.batches for value in batch]
         letters = store.read(dead_letters.TABLE).select("value").collect()
         unusable = [value for value in arrived.arrived if value in GARBAGE]
         assert sorted(map(repr, (row.value and bytes(row.value) for row in letters))) == sorted(map(repr, unusable))
@@ -74,11 +74,11 @@ def test_batches_in_any_order_give_the_tables_of_the_model(spark: SparkSession, 
             *(store.read(module.TABLE) for module in (runs, jobs, datasets, dataset_schemas, edges)),
         )
         assert_results(arrived.sent, store.read(quality_results.TABLE))
-        subscriber.assert_knows_what_sql_says(spark, store)
+        subscriber.assert_agrees_with_sql(spark, store)
 
 
-def test_the_fold_of_one_batch_is_the_models(spark: SparkSession, seed: int) -> None:
-    """With the one above, over 1,000 histories."""
+def test_one_batch_gives_the_tables_of_the_model(spark: SparkSession, seed: int) -> None:
+    """Together with the test above, more than 1,000 histories."""
     arrived = arrival(seed, runs=900)
     known = events(facts(records(spark, arrived.arrived), {})).persist()
     seen = observations(known, known).persist()
@@ -99,7 +99,7 @@ def merged(module: Any, new: DataFrame) -> DataFrame:
     return cast(DataFrame, module.MERGE.merge(new).select(*module.TABLE.columns))
 
 
-def test_a_run_with_very_many_events_is_not_counted(spark: SparkSession) -> None:
+def test_at_most_500_events_of_a_run_are_counted(spark: SparkSession) -> None:
     ids = spark.range(2000).select(F.lit("r").alias("run_id"), F.array(F.xxhash64("id")).alias("event_hashes"))
     for share, size in ((ids.limit(499), 499), (ids, runs.COUNTED_EVENTS)):
         [row] = MergeRules(("run_id",), {"event_hashes": runs.RULES["event_hashes"]}).merge(share).collect()
@@ -114,7 +114,7 @@ def assert_tables(
     of_schemas: DataFrame,
     of_edges: DataFrame,
 ) -> None:
-    """Every table against its model."""
+    """Compare every table with its model."""
     assert_equal(rows(of_runs.drop("event_hashes"), "run_id"), {(key,): row for key, row in model_runs(values).items()})
     assert_equal(rows(of_jobs, "namespace", "name"), model_jobs(values))
     assert_equal(rows(of_datasets, "namespace", "name"), model_datasets(values))
@@ -135,25 +135,25 @@ def assert_tables(
 
 
 def assert_results(values: list[bytes], of_results: DataFrame) -> None:
-    """The results of tests: a set without a key but where they stand, which the model need not know."""
+    """Compare the test results with the model, without `result_id`, which the model does not compute."""
     found = [{**row, "result_id": None} for row in rows(of_results, "result_id").values()]
     expected = [{**row, "result_id": None} for row in model_quality_results(values)]
-    assert sorted(map(_in_order, found)) == sorted(map(_in_order, expected))
-    assert found, "no history had a test"
+    assert sorted(map(_sorted_text, found)) == sorted(map(_sorted_text, expected))
+    assert found, "no event has a test result"
 
 
-def _in_order(row: dict[str, Any]) -> str:
+def _sorted_text(row: dict[str, Any]) -> str:
     return repr(sorted(row.items()))
 
 
-def id_of(value: bytes | None) -> str:
-    """The event's id, in an envelope or as plain JSON."""
-    opened = decode(value or b"")
-    return event_id(opened.payload if isinstance(opened, Envelope) else opened)
+def event_id_of(value: bytes | None) -> str:
+    """The event id of a value, in an envelope or as plain JSON."""
+    decoded = decode(value or b"")
+    return event_id(decoded.payload if isinstance(decoded, Envelope) else decoded)
 
 
 def rows(frame: DataFrame, *key: str) -> dict[tuple[Any, ...], dict[str, Any]]:
-    """Rows by key, as plain Python."""
+    """Rows as dictionaries, by key."""
     found = [in_utc(row.asDict(recursive=True)) for row in frame.collect()]
     by_key = {tuple(row[name] for name in key): row for row in found}
     assert len(by_key) == len(found), f"{key} is not unique"

@@ -44,7 +44,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> str:
 def store(spark: SparkSession, root: str) -> TableReader:
     """Histories, the story, and emitters of which 0-2 and 5-6, all, and 3 alone came; all as if they were re-driven."""
     sequences = [*((EMITTERS[0], n) for n in (0, 1, 2, 5, 6)), *((EMITTERS[1], n) for n in range(4)), (EMITTERS[2], 3)]
-    events = [numbered(*one) for one in [*sequences, *sequences[:3]]]
+    events = [numbered(*sequence) for sequence in [*sequences, *sequences[:3]]]
     values = [*ARRIVED.arrived, *events, *story(), story()[0], *assertions()]
     Random(7).shuffle(values)
     return curated(spark, root, [values], headers=[("other", None), (REDRIVEN_FROM, b"events/0/0")])
@@ -67,10 +67,10 @@ def numbered(emitter_id: str, sequence: int) -> bytes:
 def assertions() -> list[bytes]:
     """`report` by a suite, three times, and by a tool without suites; `clean`, which has a score of its producer."""
 
-    def results(run: int, minute: int, of: dict[str, Any], *ones: tuple[str, str | None, bool | None]) -> bytes:
+    def results(run: int, minute: int, of: dict[str, Any], *tests: tuple[str, str | None, bool | None]) -> bytes:
         stated = [
             {"assertion": name, "success": success, "params": {"suite": suite} if suite else {}}
-            for name, suite, success in ones
+            for name, suite, success in tests
         ]
         facets = {"dataQualityAssertions": {**FACET, "assertions": stated}}
         run_id = f"00000000-0000-0000-0000-0000000001{run:02}"
@@ -90,11 +90,11 @@ def assertions() -> list[bytes]:
 
 QUERIES = [
     *(f"SELECT * FROM {view}" for view in VIEWS),
-    *(f"SELECT * FROM {one}('world', 'orders')" for one in FUNCTIONS),
+    *(f"SELECT * FROM {function}('world', 'orders')" for function in FUNCTIONS),
 ]
 
 
-def test_both_engines_say_the_same(spark: SparkSession, store: TableReader, ask: Callable[[str], Rows]) -> None:
+def test_both_engines_give_the_same_rows(spark: SparkSession, store: TableReader, ask: Callable[[str], Rows]) -> None:
     for query, answer in zip(QUERIES, run_sql(spark, store, *QUERIES), strict=True):
         by_spark = [in_utc(row.asDict(recursive=True)) for row in answer.collect()]
         answers = [
@@ -105,7 +105,7 @@ def test_both_engines_say_the_same(spark: SparkSession, store: TableReader, ask:
         assert answers[0] or "archive_gaps" in query, f"{query} shows nothing"
 
 
-def test_a_catalog_has_all_of_them(
+def test_a_catalog_has_all_views_and_functions(
     spark: SparkSession, store: TableReader, root: str, ask: Callable[[str], Rows]
 ) -> None:
     session = spark.newSession()  # without the views that the test above made for the shared one
@@ -167,7 +167,7 @@ def test_open_runs_are_overdue_after_their_own_limit(ask: Callable[[str], Rows])
     assert (rows[STREAM]["is_overdue"], rows[STREAM]["limit_ms"]) == (False, None)
 
 
-def test_profiles_are_moved_by_successful_runs_alone(ask: Callable[[str], Rows]) -> None:
+def test_only_successful_runs_change_a_profile(ask: Callable[[str], Rows]) -> None:
     rows = {row["name"]: row for row in ask("SELECT * FROM dataset_profiles WHERE namespace IN ('world', 's3://lake')")}
     assert rows.keys() == {"orders", "clean", "report"}
     report, orders = rows["report"], rows["orders"]
@@ -178,8 +178,8 @@ def test_profiles_are_moved_by_successful_runs_alone(ask: Callable[[str], Rows])
     assert FAILED not in {row["run_id"] for row in rows.values()}
 
 
-def test_a_score_is_the_producers_or_the_share_of_tests_that_last_passed(ask: Callable[[str], Rows]) -> None:
-    """R42. What was taken out of a suite, was tested again since, or was skipped, does not count."""
+def test_a_score_is_stated_by_the_producer_or_the_share_of_passed_tests(ask: Callable[[str], Rows]) -> None:
+    """Tests that were removed from a suite, have a later result, or were skipped, do not count."""
     rows = {row["name"]: row for row in ask("SELECT * FROM dataset_profiles WHERE namespace IN ('world', 's3://lake')")}
     scores = {name: (row["quality_score"], row["test_pass_rate"]) for name, row in rows.items()}
     assert scores == {"orders": (0.5, 0.5), "report": (0.8, 0.8), "clean": (0.9, 0.0)}
@@ -195,7 +195,7 @@ def test_rows_are_reconciled_along_edges(ask: Callable[[str], Rows]) -> None:
     assert (row["rows_written"], row["rows_read"], row["difference"], row["verdict"]) == (8, 7, -1, "fewer read")
 
 
-def test_names_of_one_dataset_are_one_node(ask: Callable[[str], Rows]) -> None:
+def test_a_dataset_with_several_names_is_one_node(ask: Callable[[str], Rows]) -> None:
     edges = ask("SELECT * FROM dataset_edges WHERE job_namespace = 'world'")
     assert {(row["source_name"], row["target_name"], row["job_name"]) for row in edges} == {
         ("orders", "clean", "clean"),
@@ -207,15 +207,15 @@ def test_names_of_one_dataset_are_one_node(ask: Callable[[str], Rows]) -> None:
     assert [(row["dataset_namespace"], row["last_run"]["run_id"]) for row in inputs] == [("s3://lake", REPORT)]
 
 
-def test_columns_know_where_they_come_from(ask: Callable[[str], Rows]) -> None:
+def test_column_edges_have_their_source_and_transformations(ask: Callable[[str], Rows]) -> None:
     [row] = ask("SELECT * FROM column_edges WHERE job_namespace = 'world'")
     assert (row["source_namespace"], row["source_name"], row["source_field"]) == ("s3://lake", "clean", "amount")
     assert (row["target_name"], row["target_field"]) == ("report", "total")
-    assert [one["subtype"] for one in row["transformations"]] == ["AGGREGATION"]
+    assert [transformation["subtype"] for transformation in row["transformations"]] == ["AGGREGATION"]
 
 
 @pytest.mark.parametrize("by", ["world", "s3://lake"])
-def test_lineage_goes_round_a_circle_once(ask: Callable[[str], Rows], by: str) -> None:
+def test_lineage_follows_a_cycle_once(ask: Callable[[str], Rows], by: str) -> None:
     """`clean` is found under either of its names, and not upstream of itself."""
     upstream = ask(f"SELECT depth, name FROM lineage_upstream('{by}', 'clean') ORDER BY depth")
     assert [(row["depth"], row["name"]) for row in upstream] == [(1, "orders")]
@@ -227,15 +227,15 @@ def test_triangulation_puts_intent_logic_and_proof_side_by_side(ask: Callable[[s
     [row] = ask(f"SELECT * FROM triangulation WHERE run_id = '{REPORT}'")
     assert (row["intent_documentation"], row["logic_sql"]) == ("Adds up the orders", "SUM")
     assert (row["proof_ledger"], row["proof_rows_read"], row["proof_rows_written"]) == ("balanced", 7, 2)
-    assert {one["name"] for one in row["proof_outputs"]} == {"orders", "report"}
+    assert {output["name"] for output in row["proof_outputs"]} == {"orders", "report"}
 
 
-def test_records_that_the_archive_does_not_have(spark: SparkSession, tmp_path: Path) -> None:
+def test_gaps_in_the_archive_are_violations(spark: SparkSession, tmp_path: Path) -> None:
     curated(spark, str(tmp_path), [])
     offsets = F.explode(F.array(*(F.lit(offset).cast("bigint") for offset in (3, 4, 5, 9))))
     first = archive.archive(records(spark, [None])).withColumn("offset", offsets)
-    anew = first.withColumns({"topic": F.lit("events#2"), "offset": F.col("offset") - 3})
-    BatchWriter(spark, str(tmp_path), "ingest", 0).append(archive.TABLE, first.union(anew))
+    recreated = first.withColumns({"topic": F.lit("events#2"), "offset": F.col("offset") - 3})
+    BatchWriter(spark, str(tmp_path), "ingest", 0).append(archive.TABLE, first.union(recreated))
     assert sorted(Tables(str(tmp_path)).query("SELECT * FROM archive_gaps").rows) == [
         ("events", 0, 0, 2, 3),
         ("events", 0, 6, 8, 3),

@@ -13,7 +13,7 @@ from lineproof.schemas.certificates import GENESIS, Certificate, ChainFault, cha
 from lineproof.serving.sql import Tables
 from lineproof.streaming.delta.definition import create_table
 from lineproof.streaming.delta.writer import BatchWriter
-from lineproof.streaming.stages.batch import batch_of
+from lineproof.streaming.stages.batch import open_batch
 from lineproof.streaming.stages.facts import facts
 from lineproof.streaming.tables import archive, certificates
 from tests.certificates import draft, facet_of
@@ -128,7 +128,7 @@ def write_batches(root: Path, *batches: DataFrame) -> Iterator[DataFrame]:
         writer = BatchWriter(found.sparkSession, str(root), "tests", number)
         if number == 0:
             create_table(found.sparkSession, writer.path(certificates.TABLE), certificates.TABLE)
-        with batch_of(found, found) as batch:
+        with open_batch(found, found) as batch:
             certificates.write(batch, writer)
         yield writer.read(certificates.TABLE)
 
