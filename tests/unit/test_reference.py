@@ -96,4 +96,4 @@ def test_no_requirement_numbers() -> None:
         "docs",
     )
     files = [file for folder in folders for file in (ROOT / folder).rglob("*") if file.suffix in (".py", ".md", ".sql")]
-    assert not [file for file in files if re.search(r"\bR\d{1,2}[,)–-]", file.read_text())]
+    assert not [file for file in files if re.search(r"\bR\d{1,2}[,)-]", file.read_text())]
