@@ -44,12 +44,6 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
             terminalreporter.write_line(f"{name}: {value}")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """With several workers: first tests that use the Spark session, last tests that start processes."""
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        items.sort(key=lambda item: "spark" not in getattr(item, "fixturenames", ()))  # keeps the order of `testpaths`
-
-
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
     return FromBothEnds(config, log)
 
@@ -57,8 +51,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeSch
 class FromBothEnds(LoadScopeScheduling):  # type: ignore[misc]
     """The first worker takes tests from the start of the list, the other from its end, one test at a time.
 
-    Both are busy until they meet. The tests at the start share one Spark session and those at the end one broker; only
-    where the workers meet is a second session or broker started.
+    The order of `testpaths` puts the tests of Spark code at the start, those that start processes at the end, and the
+    unit tests in between, where the workers meet. So both are busy to the end, and each has one Spark session at most.
     """
 
     def _split_scope(self, nodeid: str) -> str:
