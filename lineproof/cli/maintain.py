@@ -47,7 +47,7 @@ def maintain(
     [bold]Example:[/] lineproof maintain retain --table runs --dry-run
     """
     settings = context.settings
-    from lineproof.local.maintenance import maintain_tables
+    from lineproof.local.maintenance import maintain_tables, require_tables
     from lineproof.streaming.upkeep.maintenance import TASKS
 
     tasks = TASKS if task is Task.ALL else (task.value,)
@@ -58,6 +58,7 @@ def maintain(
         bar.start()  # not earlier: while Spark starts, stderr goes to its log
         bar.update(bar_task, description=step, completed=share)
 
+    require_tables(tables or ())
     err.print("Starting Spark…")
     try:
         results = maintain_tables(settings, tasks, tables or (), dry_run, report)

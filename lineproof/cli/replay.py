@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lineproof.streaming.run import Progress
 
 
-class Target(str, Enum):
+class ReplayTarget(str, Enum):
     """Where records are replayed to."""
 
     TOPIC = "topic"
@@ -29,7 +29,8 @@ class Target(str, Enum):
 def replay(
     context: CommandContext,
     to: Annotated[
-        Target, typer.Option(help="topic: send the records again. tables: rebuild all tables in another directory.")
+        ReplayTarget,
+        typer.Option(help="topic: send the records again. tables: rebuild all tables in another directory."),
     ],
     place: Annotated[
         str | None,
@@ -73,11 +74,11 @@ def replay(
     settings = context.settings
     selection = Selection(since, until, job, run, dataset, tuple(offsets or ()))
     selection.check()
-    if to is Target.TABLES and (place is None or rate):
+    if to is ReplayTarget.TABLES and (place is None or rate):
         raise typer.BadParameter("Name a directory." if place is None else "--rate is for --to topic only.")
     if dry_run:
         _print_size(settings, selection)
-    elif to is Target.TOPIC:
+    elif to is ReplayTarget.TOPIC:
         _to_topic(settings, selection, place or settings.topics.events, rate)
     else:
         _to_tables(settings, selection, Path(str(place)).absolute())

@@ -25,10 +25,6 @@ def maintain_tables(
     settings: Settings, tasks: Sequence[str], tables: Sequence[str], is_dry: bool, report: Callable[[str, float], None]
 ) -> list[MaintenanceResult]:
     """Run these tasks on these tables, or on all, in a new Spark session. `report` gets the step and the share done."""
-    known = [table.name for table in TABLES]
-    for name in tables:
-        if name not in known:
-            raise TableNotFound(f"There is no table {name}.", suggest(name, known))
     spark = spark_session(settings)
     try:
         results = maintenance(spark, settings, is_dry=is_dry).run(tasks, tables, report)
@@ -42,6 +38,14 @@ def maintain_tables(
     finally:
         spark.stop()
     return results
+
+
+def require_tables(names: Sequence[str]) -> None:
+    """Refuse names that no table has, before Spark is started."""
+    known = [table.name for table in TABLES]
+    for name in names:
+        if name not in known:
+            raise TableNotFound(f"There is no table {name}.", suggest(name, known))
 
 
 def maintenance(
