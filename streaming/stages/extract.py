@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import reduce
-from operator import or_
+from operator import add
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
@@ -61,21 +61,30 @@ def facts(event: Column, text: Column) -> dict[str, Column]:
     }
 
 
-def has_bad_count(event: Column) -> Column:
-    """Whether a row count, size or ledger count is stated that is not a count. The facts have null in its place."""
+def stated_counts(event: Column) -> Column:
+    """How many row counts, sizes and ledger counts the event states, readable or not."""
     ledger = _ledger_facet(event)
-    in_ledger = [_is_bad_count(ledger[name]) for name in _LEDGER_COUNTS.values()]
-
-    def in_datasets(datasets: str, statistics: Callable[[Column], Column]) -> Column:
-        def is_bad(dataset: Column) -> Column:
-            stated = statistics(dataset)
-            return _is_bad_count(stated["rowCount"]) | _is_bad_count(stated["size"])
-
-        return F.coalesce(F.exists(event[datasets], is_bad), F.lit(False))
-
-    return reduce(
-        or_, [*in_ledger, in_datasets("inputs", _input_statistics), in_datasets("outputs", _output_statistics)]
+    return _number_of_values(
+        [ledger[name] for name in _LEDGER_COUNTS.values()],
+        [
+            statistics(event[datasets])[name]
+            for datasets, statistics in (("inputs", _input_statistics), ("outputs", _output_statistics))
+            for name in ("rowCount", "size")
+        ],
     )
+
+
+def readable_counts() -> Column:
+    """How many of these counts the facts have. A count that is not a whole number from 0 is null there."""
+    return _number_of_values(
+        [F.col("ledger")[name] for name in _LEDGER_COUNTS],
+        [F.col(datasets)[name] for datasets in ("inputs", "outputs") for name in ("row_count", "size")],
+    )
+
+
+def _number_of_values(values: list[Column], arrays: list[Column]) -> Column:
+    in_arrays = (F.coalesce(F.array_size(F.array_compact(array)), F.lit(0)) for array in arrays)
+    return reduce(add, (*(value.isNotNull().cast("int") for value in values), *in_arrays))
 
 
 def _kind(event: Column) -> Column:
@@ -224,7 +233,3 @@ def _count(text: Column) -> Column:
     whole = number.try_cast("bigint")
     # The first case is nearly always the right one, and needs no pattern.
     return F.when((plain >= 0) & (plain.cast("string") == text), plain).when(whole == number, whole)
-
-
-def _is_bad_count(text: Column) -> Column:
-    return text.isNotNull() & _count(text).isNull()

@@ -28,11 +28,11 @@ def facts(archived: DataFrame, schema_ids: Mapping[int, int]) -> DataFrame:
             **found,
             "stated_time": event["eventTime"],
             "has_wrong_type": parse.has_wrong_type(event),
-            "has_bad_count": extract.has_bad_count(event),
+            "stated_counts": extract.stated_counts(event),
         }
     )
     event_fault = judge.event_fault(
-        stated_time=F.col("stated_time"), has_wrong_type=F.col("has_wrong_type"), has_bad_count=F.col("has_bad_count")
+        stated_time=F.col("stated_time"), has_wrong_type=F.col("has_wrong_type"), stated_counts=F.col("stated_counts")
     )
     json_fault = parse.json_fault(text, event_id, F.col("is_strict_json"))
     return (

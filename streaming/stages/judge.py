@@ -16,7 +16,7 @@ ENVELOPE_FACTS = ("event_id", "kind", "event_type", "event_time", "run_id", "job
 _UUID = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
 
 
-def event_fault(*, stated_time: Column, has_wrong_type: Column, has_bad_count: Column) -> Column:
+def event_fault(*, stated_time: Column, has_wrong_type: Column, stated_counts: Column) -> Column:
     """The first reason why a JSON document is not an event; null if it is one.
 
     All other columns are facts (see `extract.facts`). The parsed event, with the texts of its facets, is not used, so
@@ -38,7 +38,7 @@ def event_fault(*, stated_time: Column, has_wrong_type: Column, has_bad_count: C
         .when(kind.isin("RUN", "JOB") & _is_nameless("job"), Reason.MISSING_JOB.value)
         .when((kind == "DATASET") & _is_nameless("dataset"), Reason.MISSING_DATASET.value)
         .when(_has_nameless(F.col("inputs")) | _has_nameless(F.col("outputs")), Reason.MISSING_DATASET.value)
-        .when(has_bad_count, Reason.BAD_COUNT.value)
+        .when(extract.readable_counts() < stated_counts, Reason.BAD_COUNT.value)
     )
 
 

@@ -23,6 +23,9 @@ class OptimisticTransaction:
         self._jvm: Any = spark._jvm
         self._app_id = app_id
         self._batch_number = batch_number
+        # Delta uses the active session of the thread. Without one, rows would belong to the application's session, and
+        # neither the settings nor the views of the batch's session would apply to them.
+        self._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(spark._jsparkSession)
         self._log = delta_log(spark, table_path)
         self._transaction = self._log.startTransaction()
         self._snapshot = self._transaction.snapshot()

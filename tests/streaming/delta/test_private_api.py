@@ -31,6 +31,7 @@ METHODS = {
     f"{DELTA}.DeltaOperations$StreamingUpdate": {"<init>": 4},
     "org.apache.spark.api.python.PythonUtils": {"toSeq": 1},
     "org.apache.spark.sql.classic.Dataset": {"queryExecution": 0},
+    "org.apache.spark.sql.classic.SparkSession": {"setActiveSession": 1},
     "org.apache.spark.sql.execution.QueryExecution": {"analyzed": 0},
     "org.apache.spark.sql.catalyst.plans.logical.Filter": {"condition": 0},
     "org.apache.spark.sql.streaming.OutputMode": {"Append": 0, "Update": 0},

@@ -17,6 +17,7 @@ from lineproof.streaming.delta.private_api.optimistic_transaction import Optimis
 from lineproof.streaming.delta.reader import TableReader
 from lineproof.streaming.delta.table import Range, Table
 from lineproof.streaming.delta.writer import BatchWriter
+from lineproof.streaming.parallel import in_parallel
 from lineproof.streaming.stages.merge_rules import LATEST, MergeRules
 
 OLDER = Table(
@@ -182,3 +183,17 @@ def table_after_fold(spark: SparkSession, root: Path, number: int, sizes: dict[s
 def fold(writer: BatchWriter, spark: SparkSession, sizes: dict[str, int]) -> DataFrame:
     new = spark.createDataFrame([(name, size, None) for name, size in sizes.items()], OLDER.struct)
     return writer.fold(OLDER, new.select("name"), new, LARGEST)
+
+
+def test_rows_of_a_fold_belong_to_the_session_of_the_batch(spark: SparkSession, tmp_path: Path, path: str) -> None:
+    """A batch has its own session, and folds in other threads. The view over its rows is in its own session."""
+    session = spark.newSession()
+    rows = session.sql("SELECT 'a' AS name, 1 AS size, CAST(NULL AS ARRAY<STRUCT<name: STRING>>) AS parts")
+    BatchWriter(session, str(tmp_path), "tests", 0).append(OLDER, rows)
+
+    def fold(size: int) -> DataFrame:
+        new = rows.withColumn("size", F.lit(size))
+        return BatchWriter(session, str(tmp_path), "tests", size).fold(OLDER, new.select("name"), new, LARGEST)
+
+    [folded] = in_parallel(session, fold, [2])
+    assert [row["size"] for row in session.sql("SELECT * FROM {folded}", folded=folded).select("size").collect()] == [2]
