@@ -17,11 +17,11 @@ from lineproof.local.endpoints import client_options
 from lineproof.local.job_config import job_config
 from lineproof.local.job_topics import describe_topic
 from lineproof.local.spark_session import spark_session
+from lineproof.schemas.durations import AVAILABLE_NOW
 from lineproof.schemas.record import Record
 from lineproof.settings import Settings
 from lineproof.streaming.config import JobConfig
 from lineproof.streaming.job import Job
-from lineproof.streaming.query import AVAILABLE_NOW
 from lineproof.topics.cluster import KafkaCluster
 
 PARTITIONS = 4

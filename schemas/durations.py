@@ -9,6 +9,9 @@ from pydantic_core import CoreSchema, core_schema
 
 from lineproof.schemas.errors import LineproofError
 
+AVAILABLE_NOW = "available-now"
+"""The trigger of a job that catches up and stops, instead of an interval."""
+
 _DURATION = re.compile(r"\s*(?P<number>\d{1,9})\s*(?P<unit>ms|s|m|h|d)\s*")
 _UNITS = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from lineproof.schemas.durations import AVAILABLE_NOW
 from lineproof.schemas.tables import CURATE, GRAPH
 from lineproof.streaming.config import CurateConfig
 from lineproof.streaming.delta.conflicts import retry_on_conflict
@@ -16,7 +17,7 @@ from lineproof.streaming.delta.reader import TableReader
 from lineproof.streaming.delta.table import Table
 from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.parallel import THREADS, in_parallel
-from lineproof.streaming.query import AVAILABLE_NOW, Query, prepare_table
+from lineproof.streaming.query import Query, prepare_table
 from lineproof.streaming.recovery.checkpoint import REBUILD, Checkpoint
 from lineproof.streaming.spark_settings import MAX_BATCH_BYTES
 from lineproof.streaming.stages.batch import Batch, open_batch

@@ -4,14 +4,13 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+from lineproof.schemas.durations import AVAILABLE_NOW
 from lineproof.streaming.delta.definition import create_table
 from lineproof.streaming.delta.private_api.delta_log import transactions
 from lineproof.streaming.delta.reader import TableReader
 from lineproof.streaming.delta.table import Table
 from lineproof.streaming.recovery.checkpoint import Checkpoint, read_checkpoint, refuse_mismatch, refuse_missing
 from lineproof.streaming.recovery.migrations import migrate
-
-AVAILABLE_NOW = "available-now"
 
 
 class Query:

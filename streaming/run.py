@@ -8,9 +8,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from lineproof.schemas.durations import AVAILABLE_NOW
 from lineproof.streaming.config import JobConfig
 from lineproof.streaming.job import Job
-from lineproof.streaming.query import AVAILABLE_NOW
 from lineproof.streaming.recovery.failures import explain, is_data_loss
 from lineproof.streaming.recovery.topic import Topic
 

@@ -29,11 +29,11 @@ from lineproof.producers.pipelines.runner import PIPELINES, run_pipelines
 from lineproof.producers.transports.composite import CompositeTransport
 from lineproof.producers.transports.memory import MemoryTransport
 from lineproof.quality.row_count_checks import RowCounts, count_rows
+from lineproof.schemas.durations import AVAILABLE_NOW
 from lineproof.schemas.errors import LineproofError
 from lineproof.schemas.reasons import Reason
 from lineproof.serving.sql import Tables
 from lineproof.settings import Settings
-from lineproof.streaming.query import AVAILABLE_NOW
 from lineproof.streaming.run import Progress as BatchProgress
 from lineproof.topics.cluster import KafkaCluster
 

@@ -12,9 +12,9 @@ from lineproof.local.job_topics import describe_topic, prepare_topics
 from lineproof.local.logs import job_log, python_log
 from lineproof.local.maintenance import maintenance_schedule, maintenance_task
 from lineproof.local.spark_session import spark_session
+from lineproof.schemas.durations import AVAILABLE_NOW
 from lineproof.schemas.errors import LineproofError
 from lineproof.settings import Settings
-from lineproof.streaming.query import AVAILABLE_NOW
 from lineproof.streaming.run import Progress, run
 from lineproof.streaming.session import was_submitted
 from lineproof.streaming.upkeep.background_task import BackgroundTask, background_tasks

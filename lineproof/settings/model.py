@@ -6,7 +6,7 @@ from typing import Any, Literal, get_origin
 
 from pydantic import Field, field_validator
 
-from lineproof.schemas.durations import Duration
+from lineproof.schemas.durations import AVAILABLE_NOW, Duration
 from lineproof.schemas.envelope import WRITER_SCHEMAS
 from lineproof.schemas.registry import InvalidRegistryOptions, check
 from lineproof.settings.masking import mask_secrets
@@ -126,12 +126,12 @@ class Settings(Section):
     @property
     def spark_trigger(self) -> str:
         """The trigger of ingest and curate, as Spark writes it."""
-        return self.trigger.spark if isinstance(self.trigger, Duration) else self.trigger
+        return self.trigger if self.trigger == AVAILABLE_NOW else Duration(self.trigger).spark
 
     @property
     def spark_graph_trigger(self) -> str:
         """The trigger of the graph query. A job that stops when it has caught up stops with all of its queries."""
-        return self.graph_trigger.spark if isinstance(self.trigger, Duration) else self.trigger
+        return self.trigger if self.trigger == AVAILABLE_NOW else Duration(self.graph_trigger).spark
 
     def __repr_args__(self) -> Iterable[tuple[str, Any]]:
         """Masked, so that no log and no traceback shows a secret."""

@@ -9,10 +9,10 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from lineproof.schemas.durations import AVAILABLE_NOW
 from lineproof.schemas.tables import COORDINATES
 from lineproof.streaming.config import CurateConfig
 from lineproof.streaming.curate import Curate
-from lineproof.streaming.query import AVAILABLE_NOW
 from lineproof.streaming.recovery.failures import explain
 from lineproof.streaming.run import Progress, follow
 

@@ -102,7 +102,8 @@ def running(spark: SparkSession, settings: Settings) -> Iterator[None]:
     finally:
         stop.set()
         thread.join(TIMEOUT_S)
-    assert not failed, failed[0]
+        if failed:  # also where the body failed because the job did
+            raise failed[0]
 
 
 def wait_until_all_is_read(spark: SparkSession, settings: Settings) -> None:

@@ -20,12 +20,13 @@ class OptimisticTransaction:
 
     def __init__(self, spark: SparkSession, table_path: str, app_id: str, batch_number: int) -> None:
         self._spark = spark
-        self._jvm: Any = spark._jvm
+        jvm: Any = spark._jvm
+        self._jvm = jvm
         self._app_id = app_id
         self._batch_number = batch_number
         # Delta uses the active session of the thread. Without one, rows would belong to the application's session, and
         # neither the settings nor the views of the batch's session would apply to them.
-        self._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(spark._jsparkSession)
+        jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(spark._jsparkSession)
         self._log = delta_log(spark, table_path)
         self._transaction = self._log.startTransaction()
         self._snapshot = self._transaction.snapshot()
