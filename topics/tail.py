@@ -3,7 +3,7 @@
 import heapq
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
@@ -71,8 +71,9 @@ def tail(
     *,
     last: int | None,
     follow: bool,
+    is_stopping: Callable[[], bool] = lambda: False,
 ) -> Iterator[DecodedRecord]:
-    """The last records of a topic (all, if `last` is None); then, with `follow`, new records as they arrive."""
+    """The last records of a topic (all, if `last` is None); then, with `follow`, new records until `is_stopping`."""
     cluster = KafkaCluster(options)
     existing = cluster.topics()
     if topic not in existing:
@@ -92,7 +93,7 @@ def tail(
         ends = {partition: end for partition, (_, end) in bounds.items() if begins[partition] < end}
         records = (_decoded_record(message, schema_ids) for message in _read_until(consumer, ends))
         yield from records if last is None else reversed(heapq.nlargest(last, records, key=_by_time))
-        while follow:
+        while follow and not is_stopping():
             for message in _consume(consumer):
                 if not message.error():
                     yield _decoded_record(message, schema_ids)

@@ -123,9 +123,9 @@ def _to_topic(settings: Settings, selection: "Selection", topic: str, rate: floa
 
 
 def _to_tables(settings: Settings, selection: "Selection", directory: Path) -> None:
-    from lineproof.local.job_runner import StopSignal
     from lineproof.local.replay import replay_to_tables
     from lineproof.local.spark_session import spark_session
+    from lineproof.local.stop_signal import StopSignal
     from lineproof.serving.replay_tables import plan_tables
     from lineproof.serving.sql import Tables
 

@@ -1,7 +1,7 @@
 """`lineproof tail`: print the records of a topic."""
 
 from collections.abc import Iterable
-from itertools import islice
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -55,20 +55,23 @@ def tail(
     [bold]Example:[/] lineproof tail violations --follow -o json
     """
     from lineproof.local.endpoints import client_options, registry_of
+    from lineproof.local.stop_signal import StopSignal
     from lineproof.topics import tail as library
 
     settings = context.settings
     topics = {field: value for field, value in settings.topics if isinstance(value, str)}
     name, registry = library.topic_named(topic, topics), registry_of(settings)
     last = None if from_beginning else DEFAULT_LAST if count is None else count
-    records = library.tail(
-        client_options(settings), name, registry.registered(name) if registry else {}, last=last, follow=follow
-    )
+    schemas, stop = registry.registered(name) if registry else {}, StopSignal()
+    if follow:
+        stop.listen()  # an exception inside the Kafka client could get lost
+    records = library.tail(client_options(settings), name, schemas, last=last, follow=follow, is_stopping=stop)
+    printed = takewhile(lambda _: not stop(), islice(records, count) if from_beginning else records)
     try:
-        if not _print(islice(records, count) if from_beginning else records, output):
+        if not _print(printed, output) and not stop():
             err.print(f"There are no records on {name}.", markup=False)
     except KeyboardInterrupt:
-        return  # the normal way to stop --follow
+        return
 
 
 def _print(records: Iterable["DecodedRecord"], output: Format) -> bool:

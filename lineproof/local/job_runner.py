@@ -1,9 +1,7 @@
 """The streaming job in this process, until it has caught up or a signal stops it."""
 
-import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
 
 from pyspark.sql import SparkSession
 
@@ -12,30 +10,13 @@ from lineproof.local.job_topics import describe_topic, prepare_topics
 from lineproof.local.logs import job_log, python_log
 from lineproof.local.maintenance import maintenance_schedule, maintenance_task
 from lineproof.local.spark_session import spark_session
+from lineproof.local.stop_signal import StopSignal
 from lineproof.schemas.durations import AVAILABLE_NOW
 from lineproof.schemas.errors import LineproofError
 from lineproof.settings import Settings
 from lineproof.streaming.run import Progress, run
 from lineproof.streaming.session import was_submitted
 from lineproof.streaming.upkeep.background_task import BackgroundTask, background_tasks
-
-
-class StopSignal:
-    """True once Ctrl-C or SIGTERM has asked this process to stop."""
-
-    def __init__(self) -> None:
-        self._is_set = False
-
-    def listen(self) -> None:
-        """Handle the signals. Call it again after Spark has started, which takes SIGINT for itself."""
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._set)
-
-    def __call__(self) -> bool:
-        return self._is_set
-
-    def _set(self, _number: int, _frame: FrameType | None) -> None:
-        self._is_set = True
 
 
 def run_job(
