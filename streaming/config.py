@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from lineproof.schemas.limits import DEFAULT_LIMITS, Limits
+
 
 @dataclass(frozen=True)
 class IngestConfig:
@@ -51,6 +53,8 @@ class CurateConfig:
     """The envelope's version by the schema registry's id."""
     publish: PublishConfig | None = None
     """None: nothing is published."""
+    limits: Limits = DEFAULT_LIMITS
+    """How much of one event, run, job or dataset is kept."""
     archive_root: str = ""
     """The directory of the archive, where it is not among the tables. It is read, and never written."""
 

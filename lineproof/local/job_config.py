@@ -53,6 +53,7 @@ def job_config(settings: Settings, recovery: Recovery = NO_RECOVERY) -> JobConfi
         graph_trigger=settings.spark_graph_trigger,
         schema_ids=schema_ids(settings),
         publish=publish,
+        limits=settings.limits.limits(),
     )
     return JobConfig(ingest, curate)
 

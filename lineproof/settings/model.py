@@ -14,6 +14,7 @@ from lineproof.settings.sections import (
     EmitterSettings,
     Interval,
     IntervalOrNow,
+    LimitSettings,
     MaintenanceSettings,
     QualitySettings,
     RetentionSettings,
@@ -44,6 +45,7 @@ class Settings(Section):
     quality: QualitySettings = Field(QualitySettings(), description="Suites of expectations.")
     maintenance: MaintenanceSettings = Field(MaintenanceSettings(), description="Maintenance by the running job.")
     retention: RetentionSettings = Field(RetentionSettings(), description="How long rows and files are kept.")
+    limits: LimitSettings = Field(LimitSettings(), description="How much of one event, run, job or dataset is kept.")
     schema_registry: dict[str, str] = Field(
         default_factory=dict,
         description="Options of the schema registry, such as `url`. Empty: no registry; records carry the fingerprint "

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, PlainValidator, field_validat
 from lineproof.producers.lineage_mode import LineageMode
 from lineproof.producers.naming import InvalidName, NamespaceMode, check_namespace, namespace
 from lineproof.schemas.durations import Duration
+from lineproof.schemas.limits import Limits
 
 _BATCHES = re.compile(r"(?P<number>[1-9]\d*)\s*batch(?:es)?")
 _HOUR_S = 3_600
@@ -223,3 +224,26 @@ class RetentionSettings(Section):
         return {
             name: round(value.seconds / _DAY_S) if isinstance(value, Duration) else None for name, value in kept.items()
         }
+
+
+class LimitSettings(Section):
+    """The greatest numbers that tables keep of one event, run, job or dataset. Of what is over a limit, the smallest
+    names are kept. Tables that are rebuilt with other limits can differ.
+    """
+
+    datasets: int = Field(Limits.datasets, ge=1, description="Inputs of an event or a run; and as many outputs.")
+    jobs: int = Field(Limits.jobs, ge=1, description="Jobs that the events of one run name.")
+    facets: int = Field(Limits.facets, ge=1, description="Facets of a job or a dataset.")
+    columns: int = Field(
+        Limits.columns,
+        ge=1,
+        description="Source columns in the `columnLineage` facets of an event, each counted once per target column.",
+    )
+    transformations: int = Field(
+        Limits.transformations, ge=1, description="Transformations between one source column and one target column."
+    )
+    symlinks: int = Field(Limits.symlinks, ge=1, description="Other names of a dataset.")
+
+    def limits(self) -> Limits:
+        """As the job takes them."""
+        return Limits(**self.model_dump())

@@ -6,6 +6,7 @@ import pytest
 
 from lineproof.producers.naming import InvalidName
 from lineproof.schemas.durations import Duration
+from lineproof.schemas.limits import DEFAULT_LIMITS, Limits
 from lineproof.settings import Settings, SettingsError, load
 from lineproof.settings.model import OPTIONS, SECTIONS
 from lineproof.settings.sections import QualitySettings, Section
@@ -222,6 +223,15 @@ def test_retention_is_395_days_by_default_and_the_archive_is_kept() -> None:
     }
 
 
+def test_limits_are_settings_and_have_their_defaults_in_one_place() -> None:
+    assert Settings().limits.limits() == DEFAULT_LIMITS
+    assert load(None, ["limits.symlinks=5"], {"LINEPROOF_LIMITS_JOBS": "7"}).limits.limits() == Limits(
+        jobs=7, symlinks=5
+    )
+    with pytest.raises(SettingsError, match="greater than or equal to 1"):
+        load(None, ["limits.facets=0"], {})
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -258,7 +268,7 @@ def test_every_setting_has_a_description() -> None:
 
 
 def test_sections_are_derived_from_the_model() -> None:
-    assert set(SECTIONS) == {"topics", "emitter", "quality", "maintenance", "retention"}
+    assert set(SECTIONS) == {"topics", "emitter", "quality", "maintenance", "retention", "limits"}
     assert {"facets", "schema_registry", "schema_ids", "kafka", "spark"} == OPTIONS
     empty = written("".join(f"{name}:\n" for name in (*SECTIONS, *OPTIONS)))
     assert load(empty, (), {}) == Settings()
