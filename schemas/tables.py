@@ -30,6 +30,7 @@ RECORDS = TableContract("records", COORDINATES, CURATE)
 CERTIFICATES = TableContract("certificates", ("certificate_key",), CURATE)
 QUALITY_RESULTS = TableContract("quality_results", ("result_id",), CURATE)
 DEAD_LETTERS = TableContract("dead_letters", COORDINATES, CURATE)
+QUARANTINE = TableContract("quarantine", ("query", *COORDINATES, "event_id"), CURATE)
 EDGES = TableContract("edges", ("edge_id",), GRAPH)
 DATASETS = TableContract("datasets", ("namespace", "name"), GRAPH)
 JOBS = TableContract("jobs", ("namespace", "name"), GRAPH)
@@ -41,4 +42,4 @@ DERIVED = (
 )
 """The tables that are made from the archive, in the order in which a batch writes them."""
 
-TABLES = (ARCHIVE, *DERIVED)
+TABLES = (ARCHIVE, QUARANTINE, *DERIVED)

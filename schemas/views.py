@@ -23,6 +23,7 @@ VIEWS = (
     "quality_violations",
     "violations",
     "event_copies",
+    "defects",
     "run_timeline",
     "open_runs",
     "dataset_nodes",

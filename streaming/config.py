@@ -49,6 +49,10 @@ class CurateConfig:
     checkpoints: str
     trigger: str
     graph_trigger: str
+    is_strict: bool = False
+    """Whether a record with a defect that used to be fatal is a dead letter."""
+    batch_timeout_s: float = 900.0
+    """A batch that takes longer is cancelled, and the record is looked for that it fails on."""
     schema_ids: Mapping[int, int] = field(default_factory=dict)
     """The envelope's version by the schema registry's id."""
     publish: PublishConfig | None = None

@@ -52,6 +52,8 @@ def job_config(settings: Settings, recovery: Recovery = NO_RECOVERY) -> JobConfi
         trigger=settings.spark_trigger,
         graph_trigger=settings.spark_graph_trigger,
         schema_ids=schema_ids(settings),
+        is_strict=settings.tolerance == "strict",
+        batch_timeout_s=settings.batch_timeout.seconds,
         publish=publish,
         limits=settings.limits.limits(),
     )

@@ -41,6 +41,14 @@ class Settings(Section):
     graph_trigger: Interval = Field(
         Duration("1m"), description="How often jobs, datasets, schemas and edges are updated."
     )
+    tolerance: Literal["lenient", "strict"] = Field(
+        "lenient",
+        description="`lenient`: an event with a defect is used. `strict`: most defects make a dead letter of it.",
+    )
+    batch_timeout: Interval = Field(
+        Duration("15m"),
+        description="A batch that takes longer is cancelled, and the record that it fails on goes into quarantine.",
+    )
     max_offsets_per_trigger: int = Field(200_000, ge=1, description="Maximum number of records in a batch.")
     quality: QualitySettings = Field(QualitySettings(), description="Suites of expectations.")
     maintenance: MaintenanceSettings = Field(MaintenanceSettings(), description="Maintenance by the running job.")

@@ -79,18 +79,23 @@ def is_data_loss(report: str) -> bool:
     return any(words in report for words in DATA_LOSS)
 
 
+def is_known(report: str) -> bool:
+    """Whether the report names a cause that is known, and is not a record."""
+    return is_data_loss(report) or any(word in report for words, _, _ in _CAUSES for word in words)
+
+
 def explain(report: str) -> JobFailed:
     """An error that says what happened and what to do."""
     for words, what, remedy in _CAUSES:
         if any(word in report for word in words):
             return JobFailed(what, remedy)
     return JobFailed(
-        f"The job stopped: {_cause(report)}",
+        f"The job stopped: {summary(report)}",
         "Nothing is lost: the next start repeats the batch. The job's log has the stack trace; -v prints it.",
     )
 
 
-def _cause(report: str) -> str:
+def summary(report: str) -> str:
     """The line that says what happened: the exception of our own code, if it raised one, or else the first line."""
     _, _, traceback = report.partition("Traceback (most recent call last):\n")
     lines = (line.strip() for line in (*_EXCEPTION.findall(traceback), *report.splitlines()))

@@ -149,7 +149,7 @@ def _results(batch: Batch, tests: DataFrame, tables: TableReader) -> DataFrame:
     later = F.lead("result_id").over(Window.partitionBy("test_id").orderBy(*in_order[1:]))
     return (
         tables.read(quality_results.TABLE)
-        .where(batch.since)
+        .where(batch.since())
         .withColumn("test_id", quality_results.test_id())
         .join(F.broadcast(tests.select("test_id").distinct()), "test_id", "left_semi")
         .withColumn("is_latest", later.isNull())

@@ -22,10 +22,10 @@ TABLE = Table(
     constraints={"known_kind": "kind IN ('RUN', 'DATASET', 'JOB')"},
     schema=(
         "event_id STRING NOT NULL COMMENT 'UUIDv8 over the SHA-256 of the event'",
-        "event_time TIMESTAMP COMMENT 'eventTime of the event'",
+        "event_time TIMESTAMP COMMENT 'eventTime; the Kafka timestamp if eventTime is more than a day after it'",
         "kind STRING COMMENT 'RUN, DATASET or JOB'",
         "event_type STRING COMMENT 'START, RUNNING, COMPLETE, FAIL, ABORT, OTHER or null'",
-        "run_id STRING COMMENT 'UUID of the run, in lower case; null unless it is a run event'",
+        "run_id STRING COMMENT 'UUID of the run, in lower case, or other text; null unless it is a run event'",
         "job_namespace STRING COMMENT 'null for a dataset event'",
         "job_name STRING COMMENT 'null for a dataset event'",
         "dataset_namespace STRING COMMENT 'of a dataset event'",
@@ -37,7 +37,8 @@ TABLE = Table(
         "producer STRING COMMENT 'URI of the code that made the event'",
         "schema_url STRING COMMENT 'the version of the OpenLineage schema'",
         "error_message STRING COMMENT 'facet errorMessage'",
-        "event STRING COMMENT 'the OpenLineage JSON, unchanged'",
+        "defects ARRAY<STRING> COMMENT 'what is wrong with it: codes of lineproof.schemas.defects; null if nothing is'",
+        "event STRING COMMENT 'the OpenLineage JSON, unchanged; if a key came twice, with the last one only'",
     ),
 )
 
@@ -46,11 +47,11 @@ def write(batch: Batch, writer: BatchWriter) -> None:
     """Add the batch's events that the table does not have.
 
     Only ids and coordinates are compared; the JSON is never shuffled. Copies of an event have the same time, so only
-    files of the batch's range of times are read.
+    files of the batch's times are read.
     """
     if batch.usable == 0:
         return
-    known = writer.read(TABLE).where(batch.event_times).select("event_id")
+    known = writer.read(TABLE).where(batch.event_times.condition()).select("event_id")
     copies = batch.events.select("event_id", *COORDINATES).unionByName(known, allowMissingColumns=True)
     in_order = Window.partitionBy("event_id").orderBy(*(F.col(name).asc_nulls_first() for name in COORDINATES))
     duplicates = copies.withColumn("copy", F.row_number().over(in_order)).where("copy > 1").select(*COORDINATES)

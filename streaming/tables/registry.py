@@ -21,6 +21,7 @@ from lineproof.streaming.tables import (
     jobs,
     lineage_events,
     quality_results,
+    quarantine,
     records,
     runs,
 )
@@ -53,4 +54,4 @@ GRAPH: tuple[TableModule[GraphBatch], ...] = (edges, datasets, jobs, dataset_sch
 DERIVED: tuple[TableModule[Batch] | TableModule[GraphBatch], ...] = (*CURATED, *GRAPH)
 """All tables that are made from the archive."""
 
-TABLES: tuple[Table, ...] = (archive.TABLE, *(module.TABLE for module in DERIVED))
+TABLES: tuple[Table, ...] = (archive.TABLE, quarantine.TABLE, *(module.TABLE for module in DERIVED))

@@ -43,7 +43,7 @@ TABLE = Table(
         "no_negative_duration": "coalesce(duration_ms, 0) >= 0 AND coalesce(clock_skew_ms, 1) > 0",
     },
     schema=(
-        "run_id STRING NOT NULL COMMENT 'UUID, in lower case'",
+        "run_id STRING NOT NULL COMMENT 'UUID, in lower case; or another text, as it is'",
         "job_namespace STRING COMMENT 'of the first job in jobs'",
         "job_name STRING COMMENT 'of the first job in jobs'",
         "state STRING COMMENT 'NEW, RUNNING, COMPLETED, ABORTED or FAILED; of several ends, the worst counts'",
@@ -51,6 +51,7 @@ TABLE = Table(
         "started_at TIMESTAMP COMMENT 'earliest START; null if none came'",
         "ended_at TIMESTAMP COMMENT 'time of the end that decides state; null while the run is open'",
         "duration_ms BIGINT COMMENT 'from started_at to ended_at; null unless both are known and in order'",
+        "stated_duration_ms BIGINT COMMENT 'facet timing: the longest duration that an event states'",
         "clock_skew_ms BIGINT COMMENT 'how long ended_at is before started_at; null if it is not'",
         "has_conflicting_ends BOOLEAN COMMENT 'whether the run has ends of more than one type'",
         "ledger_verdict STRING COMMENT 'balanced, unbalanced, misdeclared, incomplete; null without a ledger'",
@@ -89,6 +90,7 @@ RULES: dict[str, Rule] = {
     "aborted_at": EARLIEST,
     "first_event_at": EARLIEST,
     "last_event_at": LATEST,
+    "stated_duration_ms": LATEST,
     "ledger": LATEST,
     "had_faulty_ledger": LATEST,
     "error": LATEST,
@@ -174,12 +176,13 @@ def _values() -> list[Column]:
         "jobs": F.array(F.struct(F.col("job_namespace").alias("namespace"), F.col("job_name").alias("name"))),
         "first_event_at": F.col("event_time"),
         "last_event_at": F.col("event_time"),
+        "stated_duration_ms": F.col("stated_duration_ms"),
         "ledger": F.when(F.col("ledger").isNotNull(), F.struct(*version, F.col("ledger.*"))),
         "had_faulty_ledger": _ledger_verdict(F.col("ledger")) != LEDGER_BALANCED,
         "error": F.when(
             F.col("error_message").isNotNull(), F.struct(*version, F.col("error_message").alias("message"))
         ),
-        "certificate_verdict": F.when(F.col("certificate").isNotNull(), certificates.verdict(F.col("certificate"))),
+        "certificate_verdict": F.when(_has_own_certificate(), certificates.verdict(F.col("certificate"))),
         "nominal": F.when(F.coalesce("nominal_start_at", "nominal_end_at").isNotNull(), nominal),
         "parent": F.col("parent"),
         "root": F.col("root"),
@@ -190,6 +193,12 @@ def _values() -> list[Column]:
         "event_hashes": F.array(F.xxhash64("event_id")),
     }
     return [values[name].alias(name) for name in RULES]
+
+
+def _has_own_certificate() -> Column:
+    """Whether the event has a certificate that is about its own run, or about none."""
+    certified_run = F.lower(F.col("certificate")["run_id"])
+    return F.col("certificate").isNotNull() & F.coalesce(certified_run == F.lower("run_id"), F.lit(True))
 
 
 def _with_statistics(datasets: str) -> Column:

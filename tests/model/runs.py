@@ -53,6 +53,7 @@ def _run(run_id: str, of_run: list[Event]) -> Row:
         "started_at": started,
         "ended_at": ended,
         "duration_ms": elapsed if elapsed is not None and elapsed >= 0 else None,
+        "stated_duration_ms": max((facet["durationMs"] for _, facet in facets("timing")), default=None),
         "clock_skew_ms": -elapsed if elapsed is not None and elapsed < 0 else None,
         "has_conflicting_ends": len(ends) > 1,
         "ledger_verdict": ledger and ledger["verdict"],

@@ -75,7 +75,7 @@ def curate(
     # A stream gives a batch rows, and not the plan that made them. With the plan, Spark computes the options of
     # from_avro again whenever it compares plans, and three tables written in parallel once ran into each other there.
     found = facts(in_archive, {}).localCheckpoint(eager=False)
-    with open_batch(found, in_archive) as batch:
+    with open_batch(found) as batch:
         writer = BatchWriter(spark, root, "curate", number)
         on_batch(batch, write_curated(spark, batch, writer), writer)
 

@@ -27,7 +27,7 @@ METHODS = {
     f"{DELTA}.stats.DeltaScan": {"files": 0},
     f"{DELTA}.actions.SetTransaction": {"<init>": 3, "appId": 0, "version": 0},
     f"{DELTA}.actions.Metadata": {"configuration": 0},
-    f"{DELTA}.actions.AddFile": {"path": 0, "remove": 0},
+    f"{DELTA}.actions.AddFile": {"path": 0, "size": 0, "remove": 0},
     f"{DELTA}.DeltaOperations$StreamingUpdate": {"<init>": 4},
     "org.apache.spark.api.python.PythonUtils": {"toSeq": 1},
     "org.apache.spark.sql.classic.Dataset": {"queryExecution": 0},

@@ -13,9 +13,10 @@ from pyspark.sql import functions as F
 from lineproof.schemas.tables import CURATE, TableContract
 from lineproof.streaming.delta.definition import Definition, create_table
 from lineproof.streaming.delta.fold import MAX_BROADCAST_ROWS
+from lineproof.streaming.delta.key_ranges import text_ranges
 from lineproof.streaming.delta.private_api.optimistic_transaction import OptimisticTransaction
 from lineproof.streaming.delta.reader import TableReader
-from lineproof.streaming.delta.table import Range, Table
+from lineproof.streaming.delta.table import Table
 from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.parallel import in_parallel
 from lineproof.streaming.stages.merge_rules import LATEST, MergeRules
@@ -124,9 +125,11 @@ def test_files_that_cannot_hold_a_row_are_not_read(spark: SparkSession, tmp_path
     for number, names in enumerate(("ab", "cd")):
         table_after_fold(spark, tmp_path, number, dict.fromkeys(names, 1))
     transaction = OptimisticTransaction(spark, path, "tests", 2)
-    found = {names: transaction.files_matching(Range("name", *names).condition()) for names in ("bb", "bc", "ee")}
-    assert {names: len(files) for names, files in found.items()} == {"bb": 1, "bc": 2, "ee": 0}
-    assert sorted(row.name for row in transaction.read_files(found["bb"]).collect()) == ["a", "b"]
+    found = {
+        names: transaction.files_matching(text_ranges("name", names).condition()) for names in ("b", "bc", "ad", "e")
+    }
+    assert {names: len(files) for names, files in found.items()} == {"b": 1, "bc": 2, "ad": 2, "e": 0}
+    assert sorted(row.name for row in transaction.read_files(found["b"]).collect()) == ["a", "b"]
     assert len(transaction.files_matching(F.lit(True))) == 2
 
 
