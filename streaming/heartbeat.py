@@ -80,7 +80,7 @@ class Heartbeat:
         has_advanced = newest is not None and (mark := (newest.batchId, newest.timestamp)) != self._positions.get(name)
         if newest is not None and has_advanced:
             self._positions[name] = mark
-            state.position = _position(newest.sources) or state.position
+            state.position = _position(newest.json) or state.position
         state.observe(now, is_active=bool(query.status["isTriggerActive"]), has_advanced=has_advanced)
         state.finished += [FinishedBatch(batch.batch, batch.rows, batch.seconds, now) for batch in finished]
 
@@ -116,8 +116,7 @@ class Heartbeat:
             self._files.write(contract.FILE, json.dumps(document))
 
 
-def _position(sources: Sequence[Any]) -> Any:
-    """Where a batch ended; PySpark passes Spark's JSON as text. None if it is not known."""
-    with suppress(ValueError, TypeError, IndexError):
-        return json.loads(sources[0].endOffset)
-    return None
+def _position(progress: str) -> Any:
+    """Where a batch ended, from Spark's JSON; `SourceProgress` has it as text that is none. None if it is not known."""
+    sources = json.loads(progress)["sources"]
+    return sources[0]["endOffset"] if sources else None
