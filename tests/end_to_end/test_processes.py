@@ -99,7 +99,7 @@ def test_the_jvm_ends_with_python_in_the_middle_of_a_computation(ended_by: signa
 @contextmanager
 def busy_service(home: Path, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
     """`lineproof up` in the foreground, whose batch of curate never ends."""
-    chosen = {"home": home, "trigger": "1s", "stalled_after": "2s", **SPARK_OPTIONS}
+    chosen = {"home": home, "trigger": "1s", "stalled_after": "30s", **SPARK_OPTIONS}
     options = [f"--set={name}={value}" for name, value in chosen.items()]
     event = home.parent / "event.jsonl"
     event.write_bytes(payload() + b"\n")
