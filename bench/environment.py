@@ -16,7 +16,7 @@ from lineproof.local.broker import Broker
 from lineproof.local.endpoints import client_options
 from lineproof.local.job_config import job_config
 from lineproof.local.job_topics import describe_topic
-from lineproof.local.spark_session import spark_session
+from lineproof.local.spark_session import spark_session, stop_session
 from lineproof.schemas.durations import AVAILABLE_NOW
 from lineproof.schemas.record import Record
 from lineproof.settings import Settings
@@ -105,7 +105,7 @@ def benchmark_environment(settings: Settings, events: int, log: Callable[[str], 
         try:
             yield Environment(spark, settings, directory, events, log)
         finally:
-            spark.stop()
+            stop_session(spark)
     finally:
         if broker:
             broker.stop()

@@ -69,6 +69,8 @@ class JobConfig:
 
     ingest: IngestConfig
     curate: CurateConfig
+    stalled_after_s: float = 600
+    """How long a batch may run before its query is reported as stalled."""
 
 
 def kafka_options(kafka: Mapping[str, str]) -> dict[str, str]:

@@ -124,10 +124,12 @@ def _to_topic(settings: Settings, selection: "Selection", topic: str, rate: floa
 
 def _to_tables(settings: Settings, selection: "Selection", directory: Path) -> None:
     from lineproof.local.replay import replay_to_tables
-    from lineproof.local.spark_session import spark_session
+    from lineproof.local.spark_session import spark_session, stop_session
+    from lineproof.local.stop_deadline import StopDeadline
     from lineproof.local.stop_signal import StopSignal
     from lineproof.serving.replay_tables import plan_tables
     from lineproof.serving.sql import Tables
+    from lineproof.streaming.delta.private_api.jvm_process import jvm_process
 
     _warn_of_uncurated_records(settings, selection)
     with err.status("Reading the archive…"):
@@ -141,22 +143,23 @@ def _to_tables(settings: Settings, selection: "Selection", directory: Path) -> N
     err.print("Starting Spark…")
     spark = spark_session(settings)
     stop.listen()
-    try:
-        with progress() as bar:
-            tasks = {
-                "curate": bar.add_task("Events and runs", total=plan.records, completed=rows("records")),
-                "graph": bar.add_task("Jobs, datasets and edges", total=None),
-            }
+    with StopDeadline(stop, jvm_process(spark)):
+        try:
+            with progress() as bar:
+                tasks = {
+                    "curate": bar.add_task("Events and runs", total=plan.records, completed=rows("records")),
+                    "graph": bar.add_task("Jobs, datasets and edges", total=None),
+                }
 
-            def report(batch: "Progress") -> None:
-                total = plan.records if batch.query == "curate" else rows("lineage_events")
-                bar.update(tasks[batch.query], advance=batch.rows, total=total)
+                def report(batch: "Progress") -> None:
+                    total = plan.records if batch.query == "curate" else rows("lineage_events")
+                    bar.update(tasks[batch.query], advance=batch.rows, total=total)
 
-            replay_to_tables(spark, settings, plan, directory, report, stop)
-            if not stop():
-                bar.update(tasks["graph"], completed=rows("lineage_events"), total=rows("lineage_events"))
-    finally:
-        spark.stop()
+                replay_to_tables(spark, settings, plan, directory, report, stop)
+                if not stop():
+                    bar.update(tasks["graph"], completed=rows("lineage_events"), total=rows("lineage_events"))
+        finally:
+            stop_session(spark)
     if stop():
         err.print("Stopped. Run the same command to continue.")
         raise typer.Exit(1)

@@ -68,7 +68,7 @@ def down(context: CommandContext) -> None:
     from lineproof.local import services
 
     with err.status("Stopping…"):
-        was_running = services.down(context.settings)
+        was_running = services.down(context.settings, lambda message: err.print(message))
     err.print("Stopped." if was_running else "Nothing was running.")
 
 

@@ -57,7 +57,7 @@ def job_config(settings: Settings, recovery: Recovery = NO_RECOVERY) -> JobConfi
         publish=publish,
         limits=settings.limits.limits(),
     )
-    return JobConfig(ingest, curate)
+    return JobConfig(ingest, curate, settings.stalled_after.seconds)
 
 
 def schema_ids(settings: Settings) -> dict[int, int]:

@@ -50,6 +50,11 @@ class Settings(Section):
         description="A batch that takes longer is cancelled, and the record that it fails on goes into quarantine.",
     )
     max_offsets_per_trigger: int = Field(200_000, ge=1, description="Maximum number of records in a batch.")
+    stalled_after: Interval = Field(
+        Duration("10m"),
+        description="How long a batch may run before its query is reported as stalled. Three times as long as the last "
+        "batches is always allowed.",
+    )
     quality: QualitySettings = Field(QualitySettings(), description="Suites of expectations.")
     maintenance: MaintenanceSettings = Field(MaintenanceSettings(), description="Maintenance by the running job.")
     retention: RetentionSettings = Field(RetentionSettings(), description="How long rows and files are kept.")
