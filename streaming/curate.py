@@ -19,6 +19,7 @@ from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.parallel import THREADS, in_parallel
 from lineproof.streaming.query import Query, prepare_table
 from lineproof.streaming.recovery.checkpoint import REBUILD, Checkpoint
+from lineproof.streaming.recovery.published import PublishedPosition
 from lineproof.streaming.spark_settings import MAX_BATCH_BYTES
 from lineproof.streaming.stages.batch import Batch, open_batch
 from lineproof.streaming.stages.facts import facts
@@ -37,6 +38,7 @@ class Curate:
         self._archive_root = config.archive_root or config.tables
         self._curate_query = Query(spark, CURATE, config.checkpoints)
         self._graph_query = Query(spark, GRAPH, config.checkpoints)
+        self._published = PublishedPosition(spark, config.checkpoints)
         self.row_counts: dict[tuple[str, int], int] = {}
         """The rows of batches, by query and number. Spark counts rows twice that a batch reads twice."""
 
@@ -81,10 +83,16 @@ class Curate:
                 writer = self._writer(spark, self._curate_query, number)
                 self._publish(batch, write_curated(spark, batch, writer), writer)
 
-    def _publish(self, batch: Batch, runs: DataFrame | None, tables: TableReader) -> None:
-        """Publish after the tables are written: a subscriber never sees what SQL does not. At least once."""
+    def _publish(self, batch: Batch, runs: DataFrame | None, writer: BatchWriter) -> None:
+        """Publish after the tables are written: a subscriber never sees what SQL does not. At least once.
+
+        A rebuild publishes only what was not published before it.
+        """
         if self._config.publish:
-            publish(batch, runs, tables, self._config.publish)
+            query, end = self._curate_query.id(), self._curate_query.end_of(writer.number)
+            if new := self._published.unpublished(batch, runs, query, end):
+                publish(*new, writer, self._config.publish)
+                self._published.record(batch, query, end)
 
     def _graph(self, added: DataFrame, number: int) -> None:
         spark = added.sparkSession
