@@ -125,7 +125,7 @@ def test_records_that_were_not_published_before_a_rebuild_are_published(
     rebuild(history)
     assert {topic: end - told[topic] for topic, end in ends(history).items()} == {
         history.topics.runs: 2,
-        history.topics.violations: 3,
+        history.topics.violations: 2,  # the ledger of the fourth run was never wrong
         history.topics.quality: 2,
         history.topics.dead_letters: 1,
     }

@@ -61,7 +61,7 @@ def test_the_tables_are_the_same_after_kills_at_every_point(
             start_new_session=True,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=600,
             check=False,
         )
         has_ended = job.returncode == 0 and point.startswith(AT_RANDOM)  # before it was killed
