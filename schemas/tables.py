@@ -43,3 +43,9 @@ DERIVED = (
 """The tables that are made from the archive, in the order in which a batch writes them."""
 
 TABLES = (ARCHIVE, QUARANTINE, *DERIVED)
+
+KEPT = (ARCHIVE.name, QUARANTINE.name)
+"""The names of tables that a rebuild keeps: they cannot be made from others."""
+
+FORMER: tuple[str, ...] = ()
+"""The names of derived tables of earlier releases. A rebuild removes them, too."""

@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 
 from lineproof.schemas.limits import DEFAULT_LIMITS, Limits
 
+DEFAULT_MAX_RECORD_BYTES = 1_048_588
+"""Kafka's default for `max.message.bytes` of a topic."""
+
 
 @dataclass(frozen=True)
 class IngestConfig:
@@ -24,10 +27,13 @@ class IngestConfig:
 
 @dataclass(frozen=True)
 class Target:
-    """A topic for subscribers, and the bytes that its records begin with: the id of their schema."""
+    """A topic that curate publishes to."""
 
     topic: str
-    header: bytes
+    header: bytes = b""
+    """The bytes that its records begin with: the id of their schema."""
+    max_bytes: int = DEFAULT_MAX_RECORD_BYTES
+    """The size of the largest record that topic and producer accept."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +41,8 @@ class PublishConfig:
     """The topics that curate publishes to."""
 
     kafka: Mapping[str, str] = field(repr=False)
-    dead_letter_topic: str = ""
-    """Empty: dead letters are only in their table."""
+    dead_letters: Target | None = None
+    """None: dead letters are only in their table."""
     targets: Mapping[str, Target] = field(default_factory=dict)
     """The topics for runs, violations and quality results. Those that are not listed are not published."""
 

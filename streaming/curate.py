@@ -21,6 +21,7 @@ from lineproof.streaming.parallel import THREADS, in_parallel
 from lineproof.streaming.query import Query, prepare_table
 from lineproof.streaming.recovery.checkpoint import REBUILD, Checkpoint
 from lineproof.streaming.recovery.containment import Containment
+from lineproof.streaming.recovery.published import PublishedPosition
 from lineproof.streaming.recovery.quarantine import Quarantine
 from lineproof.streaming.spark_settings import MAX_BATCH_BYTES
 from lineproof.streaming.stages.batch import Batch, open_batch
@@ -42,6 +43,7 @@ class Curate:
         self._graph_query = Query(spark, GRAPH, config.checkpoints)
         self._contained_curate = self._contained(CURATE, self._write_curate, self._try_curate)
         self._contained_graph = self._contained(GRAPH, self._write_graph, self._try_graph)
+        self._published = PublishedPosition(spark, config.checkpoints)
         self.row_counts: dict[tuple[str, int], int] = {}
         """The rows of batches, by query and number. Spark counts rows twice that a batch reads twice."""
 
@@ -113,10 +115,16 @@ class Curate:
         with open_graph_batch(added) as batch:
             write_graph(spark, batch, writer)
 
-    def _publish(self, batch: Batch, runs: DataFrame | None, tables: TableReader) -> None:
-        """Publish after the tables are written: a subscriber never sees what SQL does not. At least once."""
+    def _publish(self, batch: Batch, runs: DataFrame | None, writer: BatchWriter) -> None:
+        """Publish after the tables are written: a subscriber never sees what SQL does not. At least once.
+
+        A rebuild publishes only what was not published before it.
+        """
         if self._config.publish:
-            publish(batch, runs, tables, self._config.publish)
+            query, end = self._curate_query.id(), self._curate_query.end_of(writer.number)
+            if new := self._published.unpublished(batch, runs, query, end):
+                publish(*new, writer, self._config.publish)
+                self._published.record(batch, query, end)
 
     def _graph(self, added: DataFrame, number: int) -> None:
         self._contained_graph.run(added, number)

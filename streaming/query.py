@@ -1,11 +1,14 @@
 """A streaming query of the job: its name, its checkpoint, and the tables that belong to it."""
 
+from typing import Any
+
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from lineproof.schemas.durations import AVAILABLE_NOW
 from lineproof.streaming.delta.definition import create_table
+from lineproof.streaming.delta.private_api.checkpoint_log import CheckpointLog
 from lineproof.streaming.delta.private_api.delta_log import transactions
 from lineproof.streaming.delta.reader import TableReader
 from lineproof.streaming.delta.table import Table
@@ -32,6 +35,10 @@ class Query:
         """The id of the query. Spark writes it before the first batch, and never changes it."""
         self._id = self._id or self.checkpoint().query_id
         return str(self._id)
+
+    def end_of(self, batch: int) -> Any:
+        """Where a batch ends in its source, as Spark planned it before the batch was started."""
+        return CheckpointLog(self._spark, self.checkpoint_path).end_offset(batch)
 
     def start(self, writer: DataStreamWriter, trigger: str) -> StreamingQuery:
         """Start the query; with the trigger `available-now` it ends when it has caught up.

@@ -1,16 +1,25 @@
 """A Kafka cluster as lineproof's own processes use it: topics, offsets, and records sent as they are."""
 
+import logging
 import time
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicCollection, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec  # type: ignore[attr-defined]
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AdminClient,
+    ConfigResource,
+    NewTopic,
+    OffsetSpec,
+    ResourceType,
+)
 
 from lineproof.schemas.envelope import MAX_RECORD_BYTES
 from lineproof.schemas.errors import LineproofError
 from lineproof.schemas.record import Record
+
+log = logging.getLogger(__name__)
 
 _BY_KEY = -1
 """The partition number that lets the key choose the partition."""
@@ -103,6 +112,17 @@ class KafkaCluster:
                 "Create the topic, or grant DESCRIBE on it.",
             ) from error
         return str(found) if found.get_most_significant_bits() or found.get_least_significant_bits() else ""
+
+    def max_message_bytes(self, *topics: str, timeout_s: float = 10) -> dict[str, int]:
+        """The size of the largest record batch by topic, without topics that this user may not describe."""
+        resources = [ConfigResource(ResourceType.TOPIC, topic) for topic in topics]
+        found = {}
+        for resource, future in self._admin.describe_configs(resources, request_timeout=timeout_s).items():
+            try:
+                found[resource.name] = int(future.result()["max.message.bytes"].value)
+            except KafkaException as error:
+                log.warning("The broker does not describe the topic %s: %s", resource.name, error.args[0].str())
+        return found
 
     def require_topics(self, *names: str) -> None:
         """Refuse to continue if one of these topics does not exist."""

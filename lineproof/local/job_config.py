@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from lineproof.local.endpoints import client_options, registry_of
-from lineproof.local.job_topics import published_topics
+from lineproof.local.job_topics import largest_records, published_topics
 from lineproof.schemas.avro import newest
 from lineproof.settings import Settings
 from lineproof.streaming.config import CurateConfig, IngestConfig, JobConfig, PublishConfig, Target
@@ -17,6 +17,7 @@ class Recovery:
 
     accept_loss: int | None = None
     restore_checkpoint: bool = False
+    rebuild: bool = False
 
 
 NO_RECOVERY = Recovery()
@@ -24,12 +25,6 @@ NO_RECOVERY = Recovery()
 
 def job_config(settings: Settings, recovery: Recovery = NO_RECOVERY) -> JobConfig:
     """The configuration of the job. Schema ids come from the schema registry, where there is one."""
-    registry = registry_of(settings)
-
-    def target(topic: str, schema_name: str) -> Target:
-        schema = newest(schema_name)
-        return Target(topic, schema.header(registry.register(topic, schema) if registry else None))
-
     kafka = spark_options(client_options(settings))
     ingest = IngestConfig(
         kafka=kafka,
@@ -41,11 +36,6 @@ def job_config(settings: Settings, recovery: Recovery = NO_RECOVERY) -> JobConfi
         accept_loss=recovery.accept_loss,
         restore_checkpoint=recovery.restore_checkpoint,
     )
-    publish = PublishConfig(
-        kafka=kafka,
-        dead_letter_topic=settings.topics.dead_letters,
-        targets={kind: target(topic, SCHEMAS[kind]) for kind, topic in published_topics(settings).items()},
-    )
     curate = CurateConfig(
         tables=settings.tables_path,
         checkpoints=settings.checkpoints_path,
@@ -54,10 +44,28 @@ def job_config(settings: Settings, recovery: Recovery = NO_RECOVERY) -> JobConfi
         schema_ids=schema_ids(settings),
         is_strict=settings.tolerance == "strict",
         batch_timeout_s=settings.batch_timeout.seconds,
-        publish=publish,
+        publish=publish_config(settings),
         limits=settings.limits.limits(),
     )
     return JobConfig(ingest, curate, settings.stalled_after.seconds)
+
+
+def publish_config(settings: Settings) -> PublishConfig | None:
+    """The topics that are published to, each with the size of its largest record; None without a topic."""
+    registry, topics, letters = registry_of(settings), published_topics(settings), settings.topics.dead_letters
+    if not topics and not letters:
+        return None
+    largest = largest_records(settings, {*topics.values(), *([letters] if letters else [])})
+
+    def target(topic: str, schema_name: str) -> Target:
+        schema = newest(schema_name)
+        return Target(topic, schema.header(registry.register(topic, schema) if registry else None), largest[topic])
+
+    return PublishConfig(
+        kafka=spark_options(client_options(settings)),
+        dead_letters=Target(letters, max_bytes=largest[letters]) if letters else None,
+        targets={kind: target(topic, SCHEMAS[kind]) for kind, topic in topics.items()},
+    )
 
 
 def schema_ids(settings: Settings) -> dict[int, int]:

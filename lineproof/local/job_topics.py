@@ -1,10 +1,19 @@
 """The topics that the job reads and writes, as the broker has them."""
 
+from collections.abc import Collection
+
 from lineproof.local.endpoints import client_options
+from lineproof.schemas.errors import LineproofError
 from lineproof.settings import Settings
+from lineproof.streaming.config import DEFAULT_MAX_RECORD_BYTES
 from lineproof.streaming.recovery.topic import Topic
 from lineproof.streaming.stages.publish import SCHEMAS
-from lineproof.topics.cluster import KafkaCluster
+from lineproof.streaming.stages.record_size import SMALLEST_LIMIT
+from lineproof.topics.cluster import KafkaCluster, spark_options
+
+
+class TopicTooSmall(LineproofError):
+    """A topic that the job publishes to does not accept records of a useful size."""
 
 
 def published_topics(settings: Settings) -> dict[str, str]:
@@ -23,6 +32,21 @@ def prepare_topics(settings: Settings, create: bool) -> None:
         kafka.create_topics(names, *size)
         kafka.create_topics(published, *size, compacted=True)
     kafka.require_topics(*names, *published)
+
+
+def largest_records(settings: Settings, topics: Collection[str]) -> dict[str, int]:
+    """The size of the largest record that each topic and the job's producer accept."""
+    options = client_options(settings)
+    limit = int(spark_options(options)["max.request.size"])
+    described = KafkaCluster(options).max_message_bytes(*topics)
+    limits = {topic: min(limit, described.get(topic, DEFAULT_MAX_RECORD_BYTES)) for topic in topics}
+    for topic, size in limits.items():
+        if size < SMALLEST_LIMIT:
+            raise TopicTooSmall(
+                f"Records sent to the topic {topic} may have {size} bytes, and the job needs {SMALLEST_LIMIT}.",
+                "Raise max.message.bytes of the topic.",
+            )
+    return limits
 
 
 def describe_topic(settings: Settings) -> Topic:

@@ -64,6 +64,7 @@ def up(
     report: Callable[[Progress], None],
     started: Callable[[str], None],
     recovery: Recovery = NO_RECOVERY,
+    say: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Run broker and job until a signal stops them. `started` gets the broker's address."""
     refuse_foreign_broker(settings)
@@ -82,7 +83,7 @@ def up(
         report(batch)
 
     try:
-        run_job(settings, create_topics=True, report=report_batch, started=ready, recovery=recovery)
+        run_job(settings, create_topics=True, report=report_batch, started=ready, recovery=recovery, say=say)
     finally:
         service.unregister()
         broker.stop(BROKER_TIMEOUT_S)

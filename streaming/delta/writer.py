@@ -31,6 +31,11 @@ class BatchWriter(TableReader):
         self._app_id = app_id
         self._number = number
 
+    @property
+    def number(self) -> int:
+        """The number of the batch."""
+        return self._number
+
     def append(self, table: Table, rows: DataFrame) -> None:
         """Add rows."""
         transaction = self._begin(table)

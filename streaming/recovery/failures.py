@@ -43,8 +43,8 @@ _CAUSES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (
         ("DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE",),
         "A query reads another table than the one its checkpoint belongs to.",
-        "Point `tables` and `checkpoints` at directories that belong together. Or remove the checkpoints `curate` and "
-        "`graph` and all tables except `archive`: they are rebuilt from it.",
+        "Point `tables` and `checkpoints` at directories that belong together. Or start once with --rebuild: all "
+        "tables except the archive are made again from it.",
     ),
     (
         ("DELTA_UNSUPPORTED_FEATURES", "DELTA_INVALID_PROTOCOL_VERSION"),
@@ -58,9 +58,8 @@ _CAUSES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     ),
     (
         ("RecordTooLargeException",),
-        "A dead letter is larger than the dead-letter topic allows.",
-        "Raise max.message.bytes of that topic, or set topics.dead_letters to an empty text: the table dead_letters "
-        "has the record in any case.",
+        "A topic now allows smaller records than when the job started.",
+        "Start the job again: it then shortens the records that are too large.",
     ),
     (
         ("TimeoutException", "No resolvable bootstrap urls", "Failed to create new KafkaAdminClient"),

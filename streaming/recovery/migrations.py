@@ -82,6 +82,6 @@ def _check(definition: Definition, path: str, table: Table) -> None:
     if wrong:
         raise IncompatibleTable(
             f"The table {path} differs from what this release creates: {'; '.join(wrong)}.",
-            "Remove the checkpoints `curate` and `graph` and all tables except `archive`: they are rebuilt from it. "
-            "If this is the archive, undo the change.",
+            "Start once with --rebuild: all tables except the archive are made again from it. If this is the archive, "
+            "undo the change.",
         )

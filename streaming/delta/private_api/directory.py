@@ -64,3 +64,7 @@ class Directory:
             self._file_system.delete(path, False)
         if not self._file_system.rename(draft, path):
             raise OSError(f"{draft} cannot be renamed to {path}")
+
+    def delete(self, name: str) -> bool:
+        """Delete a file, or a directory with everything in it; return whether there was one."""
+        return bool(self._file_system.delete(self._path(self._root, name), True))
