@@ -1,7 +1,7 @@
 """The queries `curate` and `graph`: the archive into all other tables.
 
 Curate writes what is about single events and runs, and publishes it. Graph reads `lineage_events` and writes jobs,
-datasets and edges: they rarely change, and merging them costs as much as all other tables, so graph runs less often.
+datasets and lineage: they rarely change, and merging them costs as much as all other tables, so graph runs less often.
 """
 
 from collections.abc import Callable
@@ -75,7 +75,8 @@ class Curate:
 
     def _curate(self, arrived: DataFrame, number: int) -> None:
         spark = arrived.sparkSession
-        with open_batch(arrived, TableReader(spark, self._archive_root).read(archive.TABLE)) as batch:
+        archived = TableReader(spark, self._archive_root).read(archive.TABLE)
+        with open_batch(arrived, archived, self._config.limits) as batch:
             self.row_counts[CURATE, number] = batch.count
             if batch.count:
                 writer = self._writer(spark, self._curate_query, number)
@@ -88,7 +89,7 @@ class Curate:
 
     def _graph(self, added: DataFrame, number: int) -> None:
         spark = added.sparkSession
-        with open_graph_batch(added) as batch:
+        with open_graph_batch(added, self._config.limits) as batch:
             self.row_counts[GRAPH, number] = batch.count
             if batch.count:
                 # Next to a running curate, graph has time and `runs` has not: one table at a time.
@@ -112,8 +113,11 @@ def write_curated(spark: SparkSession, batch: Batch, writer: BatchWriter) -> Dat
 
 
 def write_graph(spark: SparkSession, batch: GraphBatch, writer: BatchWriter, threads: int = THREADS) -> None:
-    """Write the batch to the tables of jobs, datasets and edges. If one table fails, the others are still written."""
-    in_parallel(spark, _write_table(batch, writer), registry.GRAPH, threads)
+    """Write the batch to the tables of jobs, datasets and lineage. If one table fails, the others are still written."""
+    write = _write_table(batch, writer)
+    *others, last = registry.GRAPH
+    in_parallel(spark, write, others, threads)
+    in_parallel(spark, write, [last])
 
 
 def _write_table(batch: B, writer: BatchWriter) -> Callable[[TableModule[B]], DataFrame | None]:

@@ -5,6 +5,7 @@ from pyspark.sql import DataFrame, SparkSession
 from lineproof.streaming.delta.fold import plan_fold, write_fold
 from lineproof.streaming.delta.private_api.optimistic_transaction import OptimisticTransaction
 from lineproof.streaming.delta.reader import TableReader, lies_within
+from lineproof.streaming.delta.replace import write_replacement
 from lineproof.streaming.delta.table import Range, Table
 from lineproof.streaming.delta.transaction import DeltaTransaction
 from lineproof.streaming.stages.merge_rules import MergeRules
@@ -49,6 +50,12 @@ class BatchWriter(TableReader):
         plan = plan_fold(table, transaction, files, condition, keys, new, rules)
         write_fold(transaction, plan)
         return plan.rows
+
+    def replace(self, table: Table, rows: DataFrame) -> None:
+        """Make a small table equal to these rows. Only files whose rows differ are rewritten."""
+        transaction = self._begin(table)
+        if not transaction.is_written:
+            write_replacement(table, transaction, transaction.files_matching(lies_within(None)), rows)
 
     def _begin(self, table: Table) -> DeltaTransaction:
         return OptimisticTransaction(self._spark, self.path(table), self._app_id, self._number)

@@ -8,6 +8,7 @@ from functools import cache
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
+from lineproof.schemas.limits import DEFAULT_LIMITS, Limits
 from lineproof.streaming.delta.table import Range, is_between
 from lineproof.streaming.spark_settings import storage_level
 
@@ -35,6 +36,7 @@ class Batch:
     """The range of the batch's run ids. It is narrow if they are UUIDv7, which begin with the time."""
     offsets: Column
     """Whether `offset` is in the batch's range. Skips files outside it."""
+    limits: Limits
 
     @property
     def count(self) -> int:
@@ -48,7 +50,7 @@ class Batch:
 
 
 @contextmanager
-def open_batch(facts: DataFrame, archived: DataFrame) -> Iterator[Batch]:
+def open_batch(facts: DataFrame, archived: DataFrame, limits: Limits = DEFAULT_LIMITS) -> Iterator[Batch]:
     """Compute the facts once, with their counts and ranges, and drop them at the end."""
     persisted = facts.persist(storage_level(facts.sparkSession))
     try:
@@ -65,6 +67,7 @@ def open_batch(facts: DataFrame, archived: DataFrame) -> Iterator[Batch]:
             issue_times=is_between("issued_at", *summary.issue_times) | F.col("issued_at").isNull(),
             run_ids=Range("run_id", *summary.run_ids),
             offsets=F.col("offset").between(*summary.offsets),
+            limits=limits,
         )
     finally:
         persisted.unpersist()
