@@ -73,7 +73,7 @@ def test_a_combination_is_stored_once_for_any_number_of_runs(spark: SparkSession
     """Start and end in two batches leave a part of the combination behind, which no view shows."""
     half = [event(0, [named("a")], [], run=0)]
     whole = [event(1, [], [named("b")], run=0), event(2, [named("a")], [named("b")], run=1)]
-    store = curated(spark, str(tmp_path), [half, [], whole, [event(3, [named("a")], [named("b")], run=2)]])
+    store = curated(spark, str(tmp_path), [half, [b"{"], whole, [event(3, [named("a")], [named("b")], run=2)]])
     assert store.read(job_io.TABLE).count() == 2
     assert [row.io_id for row in store.read(runs.TABLE).select("io_id").distinct().collect()] == [
         row.io_id for row in store.read(job_io.TABLE).where(F.size("outputs") > 0).collect()
@@ -115,7 +115,7 @@ def test_a_symlink_moves_only_the_dataset_that_carries_it(spark: SparkSession, t
     batches = [
         [event(0, [linked("a", "b", kind="LOCATION"), linked("b", "b", "z", "c")], [named("c"), linked("x", "c")])],
         [event(1, [], [linked("y", "a"), linked("loop", "pool"), linked("pool", "loop")])],
-        [],
+        [b"{"],
         [event(2, [], [named("x", symlinks={"_deleted": True})])],
     ]
     store = curated(spark, str(tmp_path), batches)
@@ -134,7 +134,7 @@ def test_what_is_over_a_limit_is_left_out_in_any_order(spark: SparkSession, tmp_
         event(1, [named("c")], [named("p", **custom, documentation={"description": "d"})], job="j"),
     ]
     limits = Limits(datasets=2, jobs=1, facets=2, columns=2, transformations=2, symlinks=2)
-    for number, batches in enumerate(([events], [events[:1], [], events[1:]], [events[1:], [], events[:1]])):
+    for number, batches in enumerate(([events], [events[:1], [b"{"], events[1:]], [events[1:], [b"{"], events[:1]])):
         store = curated(spark, str(tmp_path / str(number)), batches, limits=limits)
         [run] = store.read(runs.TABLE).collect()
         assert [source.name for source in run.inputs] == ["a", "b"]
