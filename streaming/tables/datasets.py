@@ -48,7 +48,7 @@ TABLE = Table(
         f"tests {_TESTS} COMMENT 'facet dataQualityAssertions'",
         f"facets {FACETS} COMMENT 'all facets, custom ones included: the JSON, and the event that states it'",
         "first_seen_at TIMESTAMP COMMENT 'earliest event that names it'",
-        "last_seen_at TIMESTAMP COMMENT 'hour (UTC) of the latest event that names it; the exact time is in runs'",
+        "last_seen_at TIMESTAMP COMMENT 'hour (UTC) of the latest event that names it; the exact time is in job_edges'",
     ),
 )
 
