@@ -15,9 +15,9 @@ class Limits:
     jobs: int = 100
     """Jobs that the events of one run name."""
     facets: int = 1_000
-    """Facets of a job or a dataset."""
+    """Facets of a job or a dataset, besides those that columns are made from."""
     columns: int = 10_000
-    """Source columns in the columnLineage facets of an event, each counted once per target column."""
+    """Source columns in a columnLineage facet, each counted once per target column; of more, the first in the facet."""
     transformations: int = 100
     """Transformations between one source column and one target column."""
     symlinks: int = 100

@@ -31,14 +31,16 @@ CERTIFICATES = TableContract("certificates", ("certificate_key",), CURATE)
 QUALITY_RESULTS = TableContract("quality_results", ("result_id",), CURATE)
 DEAD_LETTERS = TableContract("dead_letters", COORDINATES, CURATE)
 QUARANTINE = TableContract("quarantine", ("query", *COORDINATES, "event_id"), CURATE)
-EDGES = TableContract("edges", ("edge_id",), GRAPH)
+JOB_IO = TableContract("job_io", ("io_id",), GRAPH)
+COLUMN_LINEAGE = TableContract("column_lineage", ("edge_id",), GRAPH)
 DATASETS = TableContract("datasets", ("namespace", "name"), GRAPH)
 JOBS = TableContract("jobs", ("namespace", "name"), GRAPH)
 DATASET_SCHEMAS = TableContract("dataset_schemas", ("namespace", "name", "schema_hash"), GRAPH)
+DATASET_NODES = TableContract("dataset_nodes", ("namespace", "name"), GRAPH)
 
 DERIVED = (
     *(RUNS, LINEAGE_EVENTS, RECORDS, CERTIFICATES, QUALITY_RESULTS, DEAD_LETTERS),
-    *(EDGES, DATASETS, JOBS, DATASET_SCHEMAS),
+    *(JOB_IO, COLUMN_LINEAGE, DATASETS, JOBS, DATASET_SCHEMAS, DATASET_NODES),
 )
 """The tables that are made from the archive, in the order in which a batch writes them."""
 
@@ -47,5 +49,5 @@ TABLES = (ARCHIVE, QUARANTINE, *DERIVED)
 KEPT = (ARCHIVE.name, QUARANTINE.name)
 """The names of tables that a rebuild keeps: they cannot be made from others."""
 
-FORMER: tuple[str, ...] = ()
+FORMER = ("edges",)
 """The names of derived tables of earlier releases. A rebuild removes them, too."""

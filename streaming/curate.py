@@ -1,7 +1,7 @@
 """The queries `curate` and `graph`: the archive into all other tables.
 
 Curate writes what is about single events and runs, and publishes it. Graph reads `lineage_events` and writes jobs,
-datasets and edges: they rarely change, and merging them costs as much as all other tables, so graph runs less often.
+datasets and lineage: they rarely change, and merging them costs as much as all other tables, so graph runs less often.
 """
 
 from collections.abc import Callable
@@ -97,7 +97,7 @@ class Curate:
 
     def _write_curate(self, arrived: DataFrame, number: int) -> None:
         spark = arrived.sparkSession
-        with open_batch(arrived) as batch:
+        with open_batch(arrived, self._config.limits) as batch:
             self.row_counts[CURATE, number] = batch.count
             if batch.count:
                 writer = self._writer(spark, self._curate_query, number)
@@ -106,13 +106,13 @@ class Curate:
     def _try_curate(self, arrived: DataFrame, number: int) -> None:
         spark = arrived.sparkSession
         writer = DryWriter(spark, self._config.tables, _app_id(self._curate_query.id()), number)
-        with open_batch(arrived) as batch:
+        with open_batch(arrived, self._config.limits) as batch:
             write_curated(spark, batch, writer)
 
     def _try_graph(self, added: DataFrame, number: int) -> None:
         spark = added.sparkSession
         writer = DryWriter(spark, self._config.tables, _app_id(self._graph_query.id()), number)
-        with open_graph_batch(added) as batch:
+        with open_graph_batch(added, self._config.limits) as batch:
             write_graph(spark, batch, writer)
 
     def _publish(self, batch: Batch, runs: DataFrame | None, writer: BatchWriter) -> None:
@@ -131,7 +131,7 @@ class Curate:
 
     def _write_graph(self, added: DataFrame, number: int) -> None:
         spark = added.sparkSession
-        with open_graph_batch(added) as batch:
+        with open_graph_batch(added, self._config.limits) as batch:
             self.row_counts[GRAPH, number] = batch.count
             if batch.count:
                 # Next to a running curate, graph has time and `runs` has not: one table at a time.
@@ -155,8 +155,11 @@ def write_curated(spark: SparkSession, batch: Batch, writer: BatchWriter) -> Dat
 
 
 def write_graph(spark: SparkSession, batch: GraphBatch, writer: BatchWriter, threads: int = THREADS) -> None:
-    """Write the batch to the tables of jobs, datasets and edges. If one table fails, the others are still written."""
-    in_parallel(spark, _write_table(batch, writer), registry.GRAPH, threads)
+    """Write the batch to the tables of jobs, datasets and lineage. If one table fails, the others are still written."""
+    write = _write_table(batch, writer)
+    *others, last = registry.GRAPH
+    in_parallel(spark, write, others, threads)
+    in_parallel(spark, write, [last])
 
 
 def _write_table(batch: B, writer: BatchWriter) -> Callable[[TableModule[B]], DataFrame | None]:

@@ -190,13 +190,21 @@ def _dataset(chance: Random, world: str, name: str) -> dict[str, Any]:
         "schema": _deletable(chance, {"fields": fields[: chance.randint(0, 2)]}),
         "columnLineage": {**FACET, **chance.choice(lineages)},
         "tags": {**FACET, "tags": tags[: chance.randint(0, 2)]},
-        "symlinks": {**FACET, "identifiers": [{"namespace": world, "name": "d", "type": "TABLE"}]},
+        "symlinks": {**FACET, "identifiers": _identifiers(chance, world)},
         "dataSource": {**FACET, "name": "db", "uri": f"db://{chance.choice('xy')}"},
         "lineproof_qualityMetrics": {**FACET, "score": chance.choice([0.25, 1])},
         "custom_facet": {**FACET, "number": chance.randint(1, 3)},
     }
     chosen = {"namespace": world, "name": name, "facets": _some(chance, facets)}
     return _present(chosen)
+
+
+def _identifiers(chance: Random, world: str) -> list[dict[str, Any]]:
+    """Other names of a dataset, with chains, cycles and the dataset itself among them."""
+    return [
+        {"namespace": world, "name": chance.choice("abcd"), "type": chance.choice(["TABLE", "LOCATION"])}
+        for _ in range(chance.randint(0, 3))
+    ]
 
 
 def _some(chance: Random, facets: dict[str, Any]) -> dict[str, Any] | None:

@@ -148,7 +148,7 @@ def _to_tables(settings: Settings, selection: "Selection", directory: Path) -> N
             with progress() as bar:
                 tasks = {
                     "curate": bar.add_task("Events and runs", total=plan.records, completed=rows("records")),
-                    "graph": bar.add_task("Jobs, datasets and edges", total=None),
+                    "graph": bar.add_task("Jobs, datasets and lineage", total=None),
                 }
 
                 def report(batch: "Progress") -> None:

@@ -77,7 +77,7 @@ def demo(settings: Settings) -> bool:
             tasks = {
                 "ingest": progress.add_task("Spark: topic to archive", total=None),
                 "curate": progress.add_task("Spark: archive to events and runs", total=None),
-                "graph": progress.add_task("Spark: events to jobs, datasets, edges", total=None),
+                "graph": progress.add_task("Spark: events to jobs, datasets, lineage", total=None),
             }
 
             def report(batch: BatchProgress) -> None:

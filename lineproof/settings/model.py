@@ -39,7 +39,7 @@ class Settings(Section):
         description="How often the job reads new events, such as `10s`; or `available-now`: catch up and stop.",
     )
     graph_trigger: Interval = Field(
-        Duration("1m"), description="How often jobs, datasets, schemas and edges are updated."
+        Duration("1m"), description="How often jobs, datasets, schemas and lineage are updated."
     )
     tolerance: Literal["lenient", "strict"] = Field(
         "lenient",

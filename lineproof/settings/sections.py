@@ -204,7 +204,9 @@ class RetentionSettings(Section):
     runs: DaysOrDefault = Field(
         "", description="How long runs are kept, by `last_event_at`. Not shorter than `lineage_events`."
     )
-    edges: DaysOrDefault = Field("", description="How long edges are kept after they were last seen.")
+    column_lineage: DaysOrDefault = Field(
+        "", description="How long pairs of columns are kept after they were last seen."
+    )
     dataset_schemas: DaysOrDefault = Field("", description="How long schemas are kept after they were last seen.")
     quality_results: DaysOrDefault = Field("", description="How long quality results are kept, by `event_time`.")
     vacuum_after: FileAge = Field(
@@ -233,11 +235,13 @@ class LimitSettings(Section):
 
     datasets: int = Field(Limits.datasets, ge=1, description="Inputs of an event or a run; and as many outputs.")
     jobs: int = Field(Limits.jobs, ge=1, description="Jobs that the events of one run name.")
-    facets: int = Field(Limits.facets, ge=1, description="Facets of a job or a dataset.")
+    facets: int = Field(
+        Limits.facets, ge=1, description="Facets of a job or a dataset, besides those that columns are made from."
+    )
     columns: int = Field(
         Limits.columns,
         ge=1,
-        description="Source columns in the `columnLineage` facets of an event, each counted once per target column.",
+        description="Source columns in a `columnLineage` facet, once per target column; of more, the first.",
     )
     transformations: int = Field(
         Limits.transformations, ge=1, description="Transformations between one source column and one target column."

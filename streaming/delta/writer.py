@@ -10,6 +10,7 @@ from lineproof.streaming.delta.fold import files_with_keys, plan_fold, write_fol
 from lineproof.streaming.delta.key_ranges import KeyRanges
 from lineproof.streaming.delta.private_api.optimistic_transaction import OptimisticTransaction
 from lineproof.streaming.delta.reader import TableReader, lies_within
+from lineproof.streaming.delta.replace import write_replacement
 from lineproof.streaming.delta.table import Table
 from lineproof.streaming.delta.transaction import DeltaTransaction
 from lineproof.streaming.stages.merge_rules import MergeRules
@@ -60,6 +61,12 @@ class BatchWriter(TableReader):
         write_fold(transaction, plan)
         return plan.rows
 
+    def replace(self, table: Table, rows: DataFrame) -> None:
+        """Make a small table equal to these rows. Only files whose rows differ are rewritten."""
+        transaction = self._begin(table)
+        if not transaction.is_written:
+            write_replacement(table, transaction, transaction.files_matching(lies_within(None)), rows)
+
     def _begin(self, table: Table) -> DeltaTransaction:
         return OptimisticTransaction(self._spark, self.path(table), self._app_id, self._number)
 
@@ -84,6 +91,10 @@ class DryWriter(BatchWriter):
         )
         _compute(table, merged)
         return merged
+
+    def replace(self, table: Table, rows: DataFrame) -> None:
+        """Compute the rows."""
+        _compute(table, rows.select(*table.columns))
 
 
 def _compute(table: Table, rows: DataFrame) -> None:

@@ -8,6 +8,7 @@ from functools import cache
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
+from lineproof.schemas.limits import DEFAULT_LIMITS, Limits
 from lineproof.streaming.delta.key_ranges import KeyRanges, granule, prefix, text_ranges, time_ranges
 from lineproof.streaming.spark_settings import storage_level
 
@@ -29,6 +30,7 @@ class Batch:
     """Ranges that cover `issued_at` of all certificates that have one."""
     run_ids: KeyRanges
     """Ranges that cover the run ids of all events. They are narrow if the ids are UUIDv7, which begin with the time."""
+    limits: Limits
 
     def since(self) -> Column:
         """Whether `event_time` is not before the batch's first event. Skips files with older events."""
@@ -47,7 +49,7 @@ class Batch:
 
 
 @contextmanager
-def open_batch(facts: DataFrame) -> Iterator[Batch]:
+def open_batch(facts: DataFrame, limits: Limits = DEFAULT_LIMITS) -> Iterator[Batch]:
     """Compute the facts once, with their counts and ranges, and drop them at the end."""
     persisted = facts.persist(storage_level(facts.sparkSession))
     try:
@@ -61,6 +63,7 @@ def open_batch(facts: DataFrame) -> Iterator[Batch]:
             event_times=time_ranges("event_time", summary.times),
             issue_times=time_ranges("issued_at", summary.issue_times),
             run_ids=text_ranges("run_id", summary.run_ids),
+            limits=limits,
         )
     finally:
         persisted.unpersist()

@@ -39,24 +39,11 @@ def observations(events: DataFrame, events_with_json: DataFrame) -> DataFrame:
 
 
 def _first_and_last_events(events: DataFrame) -> DataFrame:
-    """The ids of the first and the last event that show the same job or dataset with the same facets.
-
-    There are two last events, which differ only for events of the same time: the tables of jobs, datasets and schemas
-    order those by event id, and `edges`, which has no event id, by run id.
-    """
-    by_event = F.struct("event_time", "event_id")
-    by_run = F.struct("event_time", "run_id", "event_id")
-    hashes = events.select(
-        F.explode(_entity_hashes()).alias("hash"), by_event.alias("by_event"), by_run.alias("by_run")
-    )
-    ends = grouped(
-        hashes,
-        ["hash"],
-        F.min("by_event").alias("first"),
-        F.max("by_event").alias("last"),
-        F.max("by_run").alias("last_by_run"),
-    )
-    event_ids = F.array("first.event_id", "last.event_id", "last_by_run.event_id")
+    """The ids of the first and the last event that show the same job or dataset with the same facets."""
+    version = F.struct("event_time", "event_id").alias("version")
+    hashes = events.select(F.explode(_entity_hashes()).alias("hash"), version)
+    ends = grouped(hashes, ["hash"], F.min("version").alias("first"), F.max("version").alias("last"))
+    event_ids = F.array("first.event_id", "last.event_id")
     return ends.select(F.explode(event_ids).alias("event_id")).distinct()
 
 

@@ -11,6 +11,7 @@ from lineproof.schemas.tables import COORDINATES, LINEAGE_EVENTS
 from lineproof.streaming.delta.table import Table
 from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.stages.batch import Batch
+from lineproof.streaming.stages.io_id import of_job_event
 
 _DATASETS = "ARRAY<STRUCT<namespace: STRING, name: STRING, row_count: BIGINT, size: BIGINT, facets_hash: BIGINT>>"
 
@@ -34,6 +35,7 @@ TABLE = Table(
         "dataset_facets_hash BIGINT COMMENT 'dataset event: changes with the facets of the dataset'",
         f"inputs {_DATASETS} COMMENT 'the datasets it reads, with their statistics, and a hash of their facets'",
         f"outputs {_DATASETS} COMMENT 'the datasets it writes, with their statistics, and a hash of their facets'",
+        "io_id STRING COMMENT 'job event: its job, inputs and outputs, a row of job_io; null if there are none'",
         "producer STRING COMMENT 'URI of the code that made the event'",
         "schema_url STRING COMMENT 'the version of the OpenLineage schema'",
         "error_message STRING COMMENT 'facet errorMessage'",
@@ -56,4 +58,4 @@ def write(batch: Batch, writer: BatchWriter) -> None:
     in_order = Window.partitionBy("event_id").orderBy(*(F.col(name).asc_nulls_first() for name in COORDINATES))
     duplicates = copies.withColumn("copy", F.row_number().over(in_order)).where("copy > 1").select(*COORDINATES)
     new = batch.events.join(F.broadcast(duplicates), list(COORDINATES), "left_anti")
-    writer.append(TABLE, new.select(*TABLE.columns))
+    writer.append(TABLE, new.withColumn("io_id", of_job_event()).select(*TABLE.columns))

@@ -9,6 +9,7 @@ from functools import cache
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from lineproof.schemas.limits import DEFAULT_LIMITS, Limits
 from lineproof.schemas.tables import RUNS
 from lineproof.schemas.verdicts import (
     LEDGER_BALANCED,
@@ -20,7 +21,8 @@ from lineproof.streaming.delta.table import Table
 from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.spark_settings import session_settings
 from lineproof.streaming.stages.batch import Batch
-from lineproof.streaming.stages.merge_rules import EARLIEST, LATEST, UNION, MergeRules, Rule, latest_by, smallest
+from lineproof.streaming.stages.io_id import io_id, names
+from lineproof.streaming.stages.merge_rules import EARLIEST, LATEST, MergeRules, Rule, latest_by, smallest
 from lineproof.streaming.tables import certificates
 
 COUNTED_EVENTS = 500
@@ -70,6 +72,7 @@ TABLE = Table(
         f"inputs {_DATASETS} COMMENT 'all inputs of its events, with the latest statistics'",
         f"outputs {_DATASETS} COMMENT 'all outputs of its events, with the latest statistics'",
         "jobs ARRAY<STRUCT<namespace: STRING, name: STRING>> COMMENT 'all jobs that its events name; normally one'",
+        "io_id STRING COMMENT 'its jobs, inputs and outputs: a row of job_io; null without inputs and outputs'",
         f"event_count INT COMMENT 'distinct events; null from {COUNTED_EVENTS} on: count them in lineage_events'",
         "running_at TIMESTAMP COMMENT 'earliest RUNNING'",
         "completed_at TIMESTAMP COMMENT 'earliest COMPLETE'",
@@ -81,31 +84,34 @@ TABLE = Table(
     ),
 )
 
-RULES: dict[str, Rule] = {
-    "jobs": UNION,
-    "started_at": EARLIEST,
-    "running_at": EARLIEST,
-    "completed_at": EARLIEST,
-    "failed_at": EARLIEST,
-    "aborted_at": EARLIEST,
-    "first_event_at": EARLIEST,
-    "last_event_at": LATEST,
-    "stated_duration_ms": LATEST,
-    "ledger": LATEST,
-    "had_faulty_ledger": LATEST,
-    "error": LATEST,
-    "certificate_verdict": certificates.WORST_VERDICT,
-    "nominal": LATEST,
-    "parent": EARLIEST,
-    "root": EARLIEST,
-    "trace_id": EARLIEST,
-    "producer": EARLIEST,
-    "inputs": latest_by("namespace", "name"),
-    "outputs": latest_by("namespace", "name"),
-    "event_hashes": smallest(COUNTED_EVENTS),
-}
-"""The rule of each merged column. Job, parent, producer and the like are normally the same in all events of a run; if
-not, the smallest value is taken, so that the result does not depend on the order."""
+
+@cache
+def rules(limits: Limits) -> dict[str, Rule]:
+    """The rule of each merged column. Job, parent, producer and the like are normally the same in all events of a run;
+    if not, the smallest value is taken, so that the result does not depend on the order."""
+    return {
+        "jobs": smallest(limits.jobs),
+        "started_at": EARLIEST,
+        "running_at": EARLIEST,
+        "completed_at": EARLIEST,
+        "failed_at": EARLIEST,
+        "aborted_at": EARLIEST,
+        "first_event_at": EARLIEST,
+        "last_event_at": LATEST,
+        "stated_duration_ms": LATEST,
+        "ledger": LATEST,
+        "had_faulty_ledger": LATEST,
+        "error": LATEST,
+        "certificate_verdict": certificates.WORST_VERDICT,
+        "nominal": LATEST,
+        "parent": EARLIEST,
+        "root": EARLIEST,
+        "trace_id": EARLIEST,
+        "producer": EARLIEST,
+        "inputs": latest_by("namespace", "name", at_most=limits.datasets),
+        "outputs": latest_by("namespace", "name", at_most=limits.datasets),
+        "event_hashes": smallest(COUNTED_EVENTS),
+    }
 
 
 @cache
@@ -138,10 +144,14 @@ def _derived() -> dict[str, Column]:
         "ledger_verdict": verdict,
         "ledger_difference": _ledger_difference(ledger),
         "event_count": F.when(events < COUNTED_EVENTS, events),
+        "io_id": io_id(F.col("jobs"), names(F.col("inputs")), names(F.col("outputs"))),
     }
 
 
-MERGE = MergeRules(RUNS.key, RULES, _derived)
+@cache
+def merge_rules(limits: Limits) -> MergeRules:
+    """How rows of the same run become one."""
+    return MergeRules(RUNS.key, rules(limits), _derived)
 
 
 def write(batch: Batch, writer: BatchWriter) -> DataFrame | None:
@@ -151,7 +161,7 @@ def write(batch: Batch, writer: BatchWriter) -> DataFrame | None:
     new = single_event_runs(batch.events)
     # There are nearly as many runs as events: sorting them takes less time than hashing them.
     with session_settings(batch.events.sparkSession, {"spark.sql.execution.useObjectHashAggregateExec": "false"}):
-        return writer.fold(TABLE, new.select("run_id"), new, MERGE, batch.run_ids)
+        return writer.fold(TABLE, new.select("run_id"), new, merge_rules(batch.limits), batch.run_ids)
 
 
 def single_event_runs(events: DataFrame) -> DataFrame:
@@ -161,7 +171,7 @@ def single_event_runs(events: DataFrame) -> DataFrame:
 
 @cache
 def _values() -> list[Column]:
-    """The values of one event, one for each column in `RULES`."""
+    """The values of one event, one for each column that has a rule."""
     version = (F.col("event_time"), F.col("event_id"))
     at = {
         "started_at": "START",
@@ -192,7 +202,7 @@ def _values() -> list[Column]:
         "outputs": _with_statistics("outputs"),
         "event_hashes": F.array(F.xxhash64("event_id")),
     }
-    return [values[name].alias(name) for name in RULES]
+    return [values[name].alias(name) for name in rules(DEFAULT_LIMITS)]
 
 
 def _has_own_certificate() -> Column:

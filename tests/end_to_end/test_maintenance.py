@@ -27,7 +27,7 @@ from tests.events import payload
 
 TIMEOUT_S = 150
 ROUNDS = int(os.environ.get("FAULT_ROUNDS", "10"))
-STREAMED_AND_MERGED = ("archive", "lineage_events", "runs", "edges")
+STREAMED_AND_MERGED = ("archive", "lineage_events", "runs", "datasets")
 """Two tables that are read as streams, and two into which rows are merged."""
 
 

@@ -14,7 +14,7 @@ from lineproof.quality.runner import Runner, dataset_name
 from lineproof.quality.suite import load_suite
 from lineproof.streaming.delta.reader import TableReader
 from lineproof.streaming.delta.writer import BatchWriter
-from lineproof.streaming.tables import edges, quality_results, runs
+from lineproof.streaming.tables import job_io, quality_results, runs
 from lineproof.streaming.tables.registry import TABLES
 from tests.streaming.curated import curated
 from tests.transport import Memory
@@ -28,7 +28,12 @@ FAULTS: dict[str, tuple[dict[str, str], str]] = {
         "the run of an event is a row of runs",
     ),
     "records": ({"offset": "999", "event_id": "'nowhere'", "reason": "NULL"}, "a record without a reason is an event"),
-    "edges": ({"edge_id": "'x'", "kind": "'OUTPUT'", "target_name": "'nowhere'"}, "the target of an edge is a dataset"),
+    "job_io": (
+        {"io_id": "'x'", "inputs": "array(named_struct('namespace', 'no', 'name', 'where'))"},
+        "the inputs and outputs of a combination are datasets",
+    ),
+    "column_lineage": ({"edge_id": "'x'", "target_name": "'nowhere'"}, "the target of a column is in a dataset"),
+    "dataset_nodes": ({"name": "'nowhere'"}, "a name that leads elsewhere is that of a dataset"),
     "datasets": ({"name": "'x'", "quality_score": "7.0"}, "expect_column_values_to_be_between"),
     "jobs": ({"name": "'x'", "max_duration_ms": "-1"}, "expect_column_values_to_be_between"),
     "dataset_schemas": ({}, "expect_compound_columns_to_be_unique"),
@@ -153,8 +158,8 @@ def test_results_arrive_in_the_tables_as_lineage(
     assert (count.success, count.observed, count.run_id) == (True, "3", complete["run"]["runId"])
     [run] = store.read(runs.TABLE).collect()
     assert (run.job_name, run.state) == ("quality.people", "COMPLETED")
-    [edge] = store.read(edges.TABLE).collect()
-    assert (edge.kind, edge.source_name) == ("INPUT", dataset.name)
+    [combination] = store.read(job_io.TABLE).collect()
+    assert ([source.name for source in combination.inputs], combination.outputs) == ([dataset.name], [])
 
 
 MISTAKES: list[tuple[str, int, str]] = [

@@ -202,14 +202,14 @@ def test_a_dataset_with_several_names_is_one_node(ask: Callable[[str], Rows]) ->
         ("clean", "report", "report"),
         ("clean", "orders", "report"),
     }
-    assert {row["source_namespace"] for row in edges if row["source_name"] == "clean"} == {"s3://lake"}
+    assert {row["source_namespace"] for row in edges if row["source_name"] == "clean"} == {"world"}
     inputs = ask("SELECT * FROM job_edges WHERE job_name = 'report' AND direction = 'INPUT'")
-    assert [(row["dataset_namespace"], row["last_run"]["run_id"]) for row in inputs] == [("s3://lake", REPORT)]
+    assert [(row["dataset_namespace"], row["last_run"]["run_id"]) for row in inputs] == [("world", REPORT)]
 
 
 def test_column_edges_have_their_source_and_transformations(ask: Callable[[str], Rows]) -> None:
     [row] = ask("SELECT * FROM column_edges WHERE job_namespace = 'world'")
-    assert (row["source_namespace"], row["source_name"], row["source_field"]) == ("s3://lake", "clean", "amount")
+    assert (row["source_namespace"], row["source_name"], row["source_field"]) == ("world", "clean", "amount")
     assert (row["target_name"], row["target_field"]) == ("report", "total")
     assert [transformation["subtype"] for transformation in row["transformations"]] == ["AGGREGATION"]
 
@@ -257,6 +257,6 @@ def test_a_query_makes_only_the_views_it_names() -> None:
     assert named_in("SELECT * FROM runs") == set()
     assert named_in("select * from Lineage_Upstream('a', 'b')") == {
         "lineage_upstream",
-        "dataset_edges",
-        "dataset_nodes",
+        "lineage_steps",
+        "job_io_datasets",
     }

@@ -200,3 +200,31 @@ def test_rows_of_a_fold_belong_to_the_session_of_the_batch(spark: SparkSession, 
 
     [folded] = in_parallel(session, fold, [2])
     assert [row["size"] for row in session.sql("SELECT * FROM {folded}", folded=folded).select("size").collect()] == [2]
+
+
+def test_a_replacement_rewrites_only_files_whose_rows_differ(spark: SparkSession, tmp_path: Path) -> None:
+    pairs = Table(
+        contract=TableContract("pairs", ("name",), CURATE),
+        comment="Pairs.",
+        cluster_by=("name",),
+        schema=("name STRING NOT NULL", "other STRING NOT NULL"),
+    )
+    path = str(tmp_path / "pairs")
+    create_table(spark, path, pairs)
+
+    def put(number: int, **others: str) -> tuple[dict[str, str], set[str], int]:
+        rows = spark.createDataFrame([*others.items()], pairs.struct).coalesce(1)
+        BatchWriter(spark, str(tmp_path), "tests", number).replace(pairs, rows)
+        table = spark.read.format("delta").load(path)
+        versions = DeltaTable.forPath(spark, path).history().count()
+        return {row.name: row.other for row in table.collect()}, {*table.inputFiles()}, versions
+
+    first = put(0, a="1", b="2")
+    assert first[0] == {"a": "1", "b": "2"}
+    assert put(1, b="2", a="1") == first, "nothing is committed if nothing differs"
+    found, more, _ = put(2, a="1", b="2", c="3")
+    assert (found, first[1] < more) == ({"a": "1", "b": "2", "c": "3"}, True)
+    found, files, _ = put(3, a="1", b="2", c="4")
+    assert (found, first[1] < files, more & files) == ({"a": "1", "b": "2", "c": "4"}, True, first[1])
+    assert put(4, c="4")[0] == {"c": "4"}, "rows that should not be there are removed"
+    assert put(4, a="9")[0] == {"c": "4"}, "a batch is written once"

@@ -206,8 +206,8 @@ def test_suites_run_at_an_interval_in_time_or_batches_or_never() -> None:
         ("runs=100d", "runs must be kept at least as long as lineage_events"),
         ("vacuum_after=10m", "at least 1h"),
         ("archive=", "a number of days such as 395d, or never"),
-        ("edges=1y", "a number of days such as 395d, or never"),
-        ("egdes=1d", "did you mean 'edges'"),
+        ("column_lineage=1y", "a number of days such as 395d, or never"),
+        ("column_linage=1d", "did you mean 'column_lineage'"),
     ],
 )
 def test_harmful_retention_is_refused(retention: str, message: str) -> None:
@@ -216,10 +216,12 @@ def test_harmful_retention_is_refused(retention: str, message: str) -> None:
 
 
 def test_retention_is_395_days_by_default_and_the_archive_is_kept() -> None:
-    days = load(None, ["retention.runs=never", "retention.edges=30 d"], {"LINEPROOF_RETENTION_ARCHIVE": "0"}).retention
+    days = load(
+        None, ["retention.runs=never", "retention.column_lineage=30 d"], {"LINEPROOF_RETENTION_ARCHIVE": "0"}
+    ).retention
     assert days.days() == {
         **dict.fromkeys(("default", "lineage_events", "dataset_schemas", "quality_results"), 395),
-        **{"runs": None, "archive": None, "edges": 30},
+        **{"runs": None, "archive": None, "column_lineage": 30},
     }
 
 
@@ -241,6 +243,7 @@ def test_limits_are_settings_and_have_their_defaults_in_one_place() -> None:
         ("quality_trigger", "quality.run_every"),
         ("suites", "quality.suites"),
         ("retention.files", "retention.vacuum_after"),
+        ("retention.edges", "retention.column_lineage"),
     ],
 )
 def test_a_renamed_setting_is_refused_with_its_new_name(old: str, new: str) -> None:
