@@ -17,7 +17,7 @@ KEY = ("namespace", "name")
 READ_FACETS = (
     *("documentation", "ownership", "tags", "jobType", "sql", "sourceCodeLocation", "lineproof_sla", "schema"),
     *("symlinks", "datasetType", "dataSource", "version", "lifecycleStateChange", "dataQualityAssertions"),
-    *("lineproof_qualityMetrics", "columnLineage"),
+    *("lineproof_qualityMetrics", "lineproof_llmModel", "llm", "columnLineage"),
 )
 """The facets that columns are made from. They are kept in any case: no number of other facets displaces them."""
 
@@ -84,10 +84,16 @@ def with_latest_facets(observations: DataFrame) -> DataFrame:
 def description_columns(facets: Column) -> dict[str, Column]:
     """The columns that jobs and datasets have in common, from their facets."""
     return {
-        "description": F.get_json_object(live_facet(facets, "documentation"), "$.description"),
+        "description": _description(live_facet(facets, "documentation")),
         "owners": F.from_json(F.get_json_object(live_facet(facets, "ownership"), "$.owners"), OWNERS),
         "tags": F.from_json(F.get_json_object(live_facet(facets, "tags"), "$.tags"), TAGS),
     }
+
+
+def _description(documentation: Column) -> Column:
+    """The text of the facet; some producers write the text alone, or a link."""
+    members = (F.get_json_object(documentation, f"$.{name}") for name in ("description", "url"))
+    return F.coalesce(*members, F.when(~documentation.startswith("{"), documentation))
 
 
 def live_facet(facets: Column, name: str) -> Column:

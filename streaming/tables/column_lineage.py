@@ -48,7 +48,8 @@ _COLUMNS = f"ARRAY<STRUCT<namespace: STRING, name: STRING, field: STRING, transf
 _FACET = f"""
     fields MAP<STRING, STRUCT<
         inputFields: {_COLUMNS}, transformationDescription: STRING, transformationType: STRING>>,
-    dataset {_COLUMNS}
+    dataset {_COLUMNS},
+    mappings ARRAY<STRUCT<input: STRING, output: STRING>>
 """
 
 
@@ -109,7 +110,25 @@ def _between_columns() -> Column:
         ),
     )
     of_dataset = F.transform(lineage["dataset"], lambda source: from_column(source, F.lit(None).cast("string")))
-    return F.concat(F.flatten(F.coalesce(of_fields, F.array())), F.coalesce(of_dataset, F.array()))
+    of_mappings = F.transform(
+        lineage["mappings"],
+        lambda mapping: from_column(_source_of(mapping["input"]), F.substring_index(mapping["output"], ".", -1)),
+    )
+    others = (F.coalesce(edges, F.array()) for edges in (of_dataset, of_mappings))
+    return F.concat(F.flatten(F.coalesce(of_fields, F.array())), *others)
+
+
+def _source_of(mapping: Column) -> Column:
+    """The column that a mapping names as `TABLE.COLUMN`: of the input of that name, or of the dataset's namespace."""
+    field = F.substring_index(mapping, ".", -1)
+    table = F.when(mapping.contains("."), mapping.substr(F.lit(1), F.length(mapping) - F.length(field) - 1))
+    inputs = F.filter("named_inputs", lambda dataset: dataset["name"] == table)
+    return F.struct(
+        F.coalesce(F.get(inputs, F.lit(0))["namespace"], F.col("namespace")).alias("namespace"),
+        table.alias("name"),
+        field.alias("field"),
+        F.array().cast(f"array<{_TRANSFORMATION}>").alias("transformations"),
+    )
 
 
 def _edge(

@@ -53,6 +53,10 @@ TABLE = Table(
 )
 
 
+MODEL_FACETS = ("lineproof_llmModel", "llm")
+"""Facets of a language model that is an input."""
+
+
 @cache
 def _derived(limits: Limits) -> dict[str, Column]:
     """The columns that are computed from the facets."""
@@ -66,7 +70,10 @@ def _derived(limits: Limits) -> dict[str, Column]:
         **description,
         "fields": F.from_json(F.get_json_object(live_facet(facets, "schema"), "$.fields"), FIELDS),
         "symlinks": _limited(F.from_json(identifiers, SYMLINKS), limits.symlinks),
-        "dataset_type": F.get_json_object(live_facet(facets, "datasetType"), "$.datasetType"),
+        "dataset_type": F.coalesce(
+            F.get_json_object(live_facet(facets, "datasetType"), "$.datasetType"),
+            F.when(F.coalesce(*(live_facet(facets, name) for name in MODEL_FACETS)).isNotNull(), "MODEL"),
+        ),
         "source_uri": F.get_json_object(live_facet(facets, "dataSource"), "$.uri"),
         "version": F.get_json_object(live_facet(facets, "version"), "$.datasetVersion"),
         "lifecycle_state": F.get_json_object(change, "$.lifecycleStateChange"),
