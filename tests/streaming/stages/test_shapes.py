@@ -1,7 +1,6 @@
 """Events in shapes that other systems write: they land with their meaning, and without a dead letter."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
