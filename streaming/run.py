@@ -1,6 +1,6 @@
 """Run the job: start its queries, report their batches, and stop when they have caught up or are asked to stop."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from py4j.protocol import Py4JError
@@ -28,21 +28,21 @@ class Progress:
 def run(
     spark: SparkSession,
     config: JobConfig,
-    current_topic: Callable[[], Topic],
+    current_topics: Callable[[], Sequence[Topic]],
     report: Callable[[Progress], None],
     is_stopping: Callable[[], bool],
     started: Callable[[], None] = lambda: None,
 ) -> None:
     """Run the job until it has caught up (`available-now`), or until `is_stopping` is true.
 
-    `current_topic` asks the broker for the topic. `started` is called once topic, checkpoints and tables are known to
+    `current_topics` asks the broker for the topics. `started` is called once topic, checkpoints and tables are known to
     belong together.
     """
     job = Job(spark, config)
     queries: list[StreamingQuery] = []
     try:
         job.prepare()
-        job.ingest.check_topic(current_topic(), config.ingest.accept_loss)
+        job.ingest.check_topics(current_topics(), config.ingest.accept_loss)
         started()
         starts = (job.ingest.start, job.curate.start_curate, job.curate.start_graph)
         if config.ingest.trigger == AVAILABLE_NOW:
@@ -54,7 +54,7 @@ def run(
             follow(queries, job.curate.row_counts, report, is_stopping)
     except (PySparkException, Py4JError) as error:
         if is_data_loss(str(error)):
-            job.ingest.check_topic(current_topic())
+            job.ingest.check_topics(current_topics())
         raise explain(str(error)) from error
     finally:
         for query in queries:

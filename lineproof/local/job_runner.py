@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pyspark.sql import SparkSession
 
 from lineproof.local.job_config import NO_RECOVERY, Recovery, job_config
-from lineproof.local.job_topics import describe_topic, prepare_topics
+from lineproof.local.job_topics import describe_topics, prepare_topics
 from lineproof.local.logs import job_log, python_log
 from lineproof.local.maintenance import maintenance_schedule, maintenance_task
 from lineproof.local.spark_session import spark_session
@@ -37,7 +37,7 @@ def run_job(
         stop.listen()
         try:
             with background_tasks(tasks(spark, settings), report, started) as (report_batch, on_start):
-                run(spark, config, lambda: describe_topic(settings), report_batch, stop, on_start)
+                run(spark, config, lambda: describe_topics(settings), report_batch, stop, on_start)
         finally:
             spark.stop()
     return not stop()

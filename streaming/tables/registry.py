@@ -12,6 +12,7 @@ from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.stages.batch import Batch
 from lineproof.streaming.stages.graph import GraphBatch
 from lineproof.streaming.tables import (
+    accepted_losses,
     archive,
     certificates,
     dataset_schemas,
@@ -53,4 +54,4 @@ GRAPH: tuple[TableModule[GraphBatch], ...] = (edges, datasets, jobs, dataset_sch
 DERIVED: tuple[TableModule[Batch] | TableModule[GraphBatch], ...] = (*CURATED, *GRAPH)
 """All tables that are made from the archive."""
 
-TABLES: tuple[Table, ...] = (archive.TABLE, *(module.TABLE for module in DERIVED))
+TABLES: tuple[Table, ...] = (archive.TABLE, accepted_losses.TABLE, *(module.TABLE for module in DERIVED))
