@@ -15,6 +15,7 @@ from lineproof.schemas.tables import ACCEPTED_LOSSES
 from lineproof.streaming.delta.definition import Definition, create_table
 from lineproof.streaming.delta.reader import TableReader
 from lineproof.streaming.delta.table import Table
+from lineproof.streaming.recovery.migrations import migrate
 from lineproof.streaming.recovery.topic import LostRange
 from lineproof.streaming.tables import archive
 
@@ -71,7 +72,9 @@ class AcceptedLosses:
     def write_table(self) -> None:
         """Write the table, if it does not have exactly these losses."""
         path = self._tables.path(TABLE)
-        if not self._tables.exists(TABLE):
+        if self._tables.exists(TABLE):
+            migrate(self._spark, path, TABLE)
+        else:
             create_table(self._spark, path, TABLE)
         rows = pa.Table.from_pylist(sorted(self._rows(), key=repr), _SCHEMA)
         written = self._tables.read(TABLE).toArrow().select(_SCHEMA.names).cast(_SCHEMA)

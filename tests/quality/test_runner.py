@@ -68,7 +68,8 @@ def plant_fault(spark: SparkSession, store: TableReader, directory: Path, name: 
         shutil.copytree(store.path(table), directory / name)
         rows = store.read(table)
         values = {column: F.expr(text).cast(rows.schema[column].dataType) for column, text in columns.items()}
-        BatchWriter(spark, str(directory), "faults", 0).append(table, rows.limit(1).withColumns(values))
+        row = spark.range(1).join(rows.limit(1), F.lit(True), "left")  # nulls, if the table is empty
+        BatchWriter(spark, str(directory), "faults", 0).append(table, row.withColumns(values))
     return finder
 
 

@@ -18,7 +18,7 @@ from lineproof.streaming.delta.table import Table
 from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.recovery import migrations
 from lineproof.streaming.recovery.migrations import MIGRATIONS, IncompatibleTable, migrate
-from lineproof.streaming.tables import records, runs
+from lineproof.streaming.tables import accepted_losses, records, runs
 from lineproof.streaming.tables.registry import TABLES
 
 FORMAT_0 = Path(__file__).parents[2] / "fixtures" / "tables-format-0.tar.xz"
@@ -43,9 +43,11 @@ def test_tables_of_format_0_are_migrated_and_can_be_written(
     with tarfile.open(FORMAT_0) as archive:
         archive.extractall(tmp_path, filter="data")
     store = TableReader(spark, str(tmp_path))
-    old = {table.name: store.read(table).columns for table in TABLES}
+    tables = [table for table in TABLES if table is not accepted_losses.TABLE]  # the job writes it at every start
+    old = {table.name: store.read(table).columns for table in tables}
+    old["archive"].remove("day")  # that of archiving
     assert "event_time" not in old["records"], "the migration adds it"
-    for table in TABLES:
+    for table in tables:
         assert migrate(spark, store.path(table), table) == [*MIGRATIONS]
         assert migrate(spark, store.path(table), table) == []
         kept, made = (where.read(table).select(*old[table.name]) for where in (store, sound))
