@@ -63,6 +63,9 @@ class TopicNames:
 
     @property
     def _expression(self) -> str:
-        """One regular expression for all entries. Kafka's internal topics begin with two underscores."""
+        """One regular expression for all entries, anchored: Spark looks for a match anywhere in the name.
+
+        Kafka's internal topics begin with two underscores.
+        """
         entries = (*(re.escape(name) for name in self.names), *self.patterns)
-        return f"(?!__)(?:{'|'.join(f'(?:{entry})' for entry in entries)})"
+        return f"^(?!__)(?:{'|'.join(f'(?:{entry})' for entry in entries)})$"
