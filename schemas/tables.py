@@ -24,6 +24,7 @@ COORDINATES = ("topic", "partition", "offset")
 """The columns that identify a Kafka record."""
 
 ARCHIVE = TableContract("archive", COORDINATES, INGEST)
+ACCEPTED_LOSSES = TableContract("accepted_losses", ("topic", "partition", "first_offset"), INGEST)
 RUNS = TableContract("runs", ("run_id",), CURATE)
 LINEAGE_EVENTS = TableContract("lineage_events", ("event_id",), CURATE)
 RECORDS = TableContract("records", COORDINATES, CURATE)
@@ -44,9 +45,9 @@ DERIVED = (
 )
 """The tables that are made from the archive, in the order in which a batch writes them."""
 
-TABLES = (ARCHIVE, QUARANTINE, *DERIVED)
+TABLES = (ARCHIVE, QUARANTINE, ACCEPTED_LOSSES, *DERIVED)
 
-KEPT = (ARCHIVE.name, QUARANTINE.name)
+KEPT = (ARCHIVE.name, QUARANTINE.name, ACCEPTED_LOSSES.name)
 """The names of tables that a rebuild keeps: they cannot be made from others."""
 
 FORMER = ("edges",)

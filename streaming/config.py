@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lineproof.schemas.limits import DEFAULT_LIMITS, Limits
+from lineproof.schemas.record import ReadRecords
+from lineproof.schemas.topic_names import TopicNames
 
 DEFAULT_MAX_RECORD_BYTES = 1_048_588
 """Kafka's default for `max.message.bytes` of a topic."""
@@ -11,14 +13,19 @@ DEFAULT_MAX_RECORD_BYTES = 1_048_588
 
 @dataclass(frozen=True)
 class IngestConfig:
-    """Ingest: a topic into the archive. Kafka options have the Java client's names, without a prefix."""
+    """Ingest: topics into the archive. Kafka options have the Java client's names, without a prefix."""
 
     kafka: Mapping[str, str] = field(repr=False)
-    topic: str
+    topics: TopicNames
     tables: str
     checkpoints: str
     trigger: str
+    """How long records may wait for a batch, as in the settings: `10s`, or `available-now`."""
     max_offsets_per_trigger: int
+    source: Mapping[str, str] = field(default_factory=dict)
+    """Further options of Spark's Kafka source."""
+    read_records: ReadRecords = field(default=lambda *_: iter(()), repr=False)
+    """Reads records without Spark, where Spark cannot."""
     accept_loss: int | None = None
     """The batch whose records are given up if the topic no longer has them."""
     restore_checkpoint: bool = False

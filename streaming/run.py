@@ -37,7 +37,7 @@ class Progress:
 def run(
     spark: SparkSession,
     config: JobConfig,
-    current_topic: Callable[[], Topic],
+    current_topics: Callable[[], Sequence[Topic]],
     report: Callable[[Progress], None],
     is_stopping: Callable[[], bool],
     started: Callable[[], None] = lambda: None,
@@ -45,7 +45,7 @@ def run(
 ) -> None:
     """Run the job until it has caught up (`available-now`), or until `is_stopping` is true.
 
-    `current_topic` asks the broker for the topic. `started` is called once topic, checkpoints and tables are known to
+    `current_topics` asks the broker for the topics. `started` is called once topic, checkpoints and tables are known to
     belong together, and `ending` before the queries are stopped.
     """
     job = Job(spark, config)
@@ -53,7 +53,7 @@ def run(
     with Heartbeat(spark, config.ingest.checkpoints, config.stalled_after_s) as heartbeat:
         try:
             job.prepare()
-            job.ingest.check_topic(current_topic(), config.ingest.accept_loss)
+            job.ingest.check_topics(current_topics(), config.ingest.accept_loss)
             heartbeat.running()
             started()
             starts = (job.ingest.start, job.curate.start_curate, job.curate.start_graph)
@@ -70,7 +70,7 @@ def run(
                 follow(queries, job.curate.row_counts, _both(report, restart), is_stopping, heartbeat.observe)
         except (PySparkException, Py4JError) as error:
             if is_data_loss(str(error)):
-                job.ingest.check_topic(current_topic())
+                job.ingest.check_topics(current_topics())
             raise explain(str(error)) from error
         finally:
             ending()

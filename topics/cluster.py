@@ -29,31 +29,6 @@ class KafkaUnavailable(LineproofError):
     """The broker does not answer, the topic does not exist, or permission is denied."""
 
 
-def spark_options(options: Mapping[str, str]) -> dict[str, str]:
-    """The same options for Spark's Java client, which has other names and formats for some of them."""
-    java = dict(options)
-    mechanism = java.pop("sasl.mechanisms", None) or java.get("sasl.mechanism")
-    if mechanism:
-        java["sasl.mechanism"] = mechanism
-    username, password = java.pop("sasl.username", None), java.pop("sasl.password", None)
-    if username is not None and password is not None:
-        module = "scram.ScramLoginModule" if str(mechanism).startswith("SCRAM") else "plain.PlainLoginModule"
-        java["sasl.jaas.config"] = (
-            f"org.apache.kafka.common.security.{module} required "
-            f"username={_quoted(username)} password={_quoted(password)};"
-        )
-    if "ssl.ca.location" in java:
-        java["ssl.truststore.type"] = "PEM"
-        java["ssl.truststore.location"] = java.pop("ssl.ca.location")
-    java.setdefault("max.request.size", str(MAX_RECORD_BYTES))
-    return java
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
-
-
 class KafkaCluster:
     """A client of one cluster. Its errors say what is wrong and what to do."""
 
@@ -168,9 +143,16 @@ class KafkaCluster:
     def create_topics(
         self, names: list[str], partitions: int, replication_factor: int, *, compacted: bool = False
     ) -> list[str]:
-        """Create the topics that do not exist, wait until the broker has them, and return their names."""
+        """Create the topics that do not exist, wait until the broker has them, and return their names.
+
+        The broker sets the timestamps: a producer with a wrong clock does not decide when its records expire.
+        """
         existing = self.topics()
-        config = {"max.message.bytes": str(MAX_RECORD_BYTES), **({"cleanup.policy": "compact"} if compacted else {})}
+        config = {
+            "max.message.bytes": str(MAX_RECORD_BYTES),
+            "message.timestamp.type": "LogAppendTime",
+            **({"cleanup.policy": "compact"} if compacted else {}),
+        }
         new = [NewTopic(name, partitions, replication_factor, config=config) for name in names if name not in existing]
         if not new:
             return []
@@ -196,12 +178,13 @@ class KafkaCluster:
         if KafkaError._AUTHENTICATION in codes:
             return KafkaUnavailable(
                 f"The broker at {self._address} refused the credentials.",
-                "Check security.protocol, sasl.mechanism, sasl.username and sasl.password under `kafka`.",
+                "Check security.protocol, sasl.mechanism, sasl.username and sasl.password under `kafka`, or the client "
+                "certificate, or the OAuth client.",
             )
         if KafkaError._SSL in codes:
             return KafkaUnavailable(
                 f"TLS with the broker at {self._address} failed: {self._errors[-1].str()}",
-                "Check security.protocol and ssl.ca.location under `kafka`.",
+                "Check security.protocol, ssl.ca.location, ssl.certificate.location and ssl.key.location.",
             )
         cause = self._errors[0].str() if self._errors else error.args[0].str()
         return KafkaUnavailable(

@@ -34,7 +34,9 @@ def replay(
     ],
     place: Annotated[
         str | None,
-        typer.Argument(metavar="TOPIC|DIR", help="Topic (default: topics.events), or directory for the tables."),
+        typer.Argument(
+            metavar="TOPIC|DIR", help="Topic (default: the first of topics.events), or directory for the tables."
+        ),
     ] = None,
     since: Annotated[
         str | None, typer.Option(metavar="TIME", help="From this Kafka timestamp: 2h (ago), 2026-01-31T10:00Z.")
@@ -79,7 +81,7 @@ def replay(
     if dry_run:
         _print_size(settings, selection)
     elif to is ReplayTarget.TOPIC:
-        _to_topic(settings, selection, place or settings.topics.events, rate)
+        _to_topic(settings, selection, place or settings.topics.event_topics.first, rate)
     else:
         _to_tables(settings, selection, Path(str(place)).absolute())
 

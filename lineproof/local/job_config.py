@@ -1,6 +1,7 @@
 """From settings to the configuration of the job."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from lineproof.local.endpoints import client_options, registry_of
 from lineproof.local.job_topics import largest_records, published_topics
@@ -8,7 +9,8 @@ from lineproof.schemas.avro import newest
 from lineproof.settings import Settings
 from lineproof.streaming.config import CurateConfig, IngestConfig, JobConfig, PublishConfig, Target
 from lineproof.streaming.stages.publish import SCHEMAS
-from lineproof.topics.cluster import spark_options
+from lineproof.topics.java_options import spark_options
+from lineproof.topics.records import read_records
 
 
 @dataclass(frozen=True)
@@ -25,14 +27,17 @@ NO_RECOVERY = Recovery()
 
 def job_config(settings: Settings, recovery: Recovery = NO_RECOVERY) -> JobConfig:
     """The configuration of the job. Schema ids come from the schema registry, where there is one."""
-    kafka = spark_options(client_options(settings))
+    client = client_options(settings)
+    kafka = spark_options(client)
     ingest = IngestConfig(
         kafka=kafka,
-        topic=settings.topics.events,
+        topics=settings.topics.event_topics,
         tables=settings.tables_path,
         checkpoints=settings.checkpoints_path,
-        trigger=settings.spark_trigger,
+        trigger=settings.trigger,
         max_offsets_per_trigger=settings.max_offsets_per_trigger,
+        source={**settings.source, "kafka.isolation.level": settings.isolation_level},
+        read_records=partial(read_records, client, isolation_level=settings.isolation_level),
         accept_loss=recovery.accept_loss,
         restore_checkpoint=recovery.restore_checkpoint,
     )
@@ -71,5 +76,9 @@ def publish_config(settings: Settings) -> PublishConfig | None:
 def schema_ids(settings: Settings) -> dict[int, int]:
     """The version of the envelope by schema id, from the registry and from the setting `schema_ids`."""
     registry = registry_of(settings)
-    registered = registry.envelope_ids(settings.topics.events) if registry else {}
+    topics = settings.topics.event_topics
+    registered: dict[int, int] = {}
+    if registry:
+        for topic in topics.names or (topics.first,):  # with patterns alone, there is no subject to ask for
+            registered |= registry.envelope_ids(topic)
     return {**registered, **settings.schema_ids}

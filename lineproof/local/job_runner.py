@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 from lineproof.local.job_config import NO_RECOVERY, Recovery, job_config
 from lineproof.local.job_lock import job_lock
-from lineproof.local.job_topics import describe_topic, prepare_topics
+from lineproof.local.job_topics import describe_topics, prepare_topics
 from lineproof.local.logs import job_log, python_log
 from lineproof.local.maintenance import maintenance_schedule, maintenance_task
 from lineproof.local.spark_session import jvm_end_explained, spark_session, stop_session
@@ -49,7 +49,7 @@ def run_job(
                     with lock.alone():
                         start_over(spark, config, say)
                 with background_tasks(tasks(spark, settings), report, started) as (report_batch, on_start):
-                    run(spark, config, lambda: describe_topic(settings), report_batch, stop, on_start, deadline.begin)
+                    run(spark, config, lambda: describe_topics(settings), report_batch, stop, on_start, deadline.begin)
             finally:
                 stop_session(spark)
     return not stop()

@@ -9,7 +9,8 @@ from lineproof.streaming.config import DEFAULT_MAX_RECORD_BYTES
 from lineproof.streaming.recovery.topic import Topic
 from lineproof.streaming.stages.publish import SCHEMAS
 from lineproof.streaming.stages.record_size import SMALLEST_LIMIT
-from lineproof.topics.cluster import KafkaCluster, spark_options
+from lineproof.topics.cluster import KafkaCluster
+from lineproof.topics.java_options import spark_options
 
 
 class TopicTooSmall(LineproofError):
@@ -25,7 +26,7 @@ def published_topics(settings: Settings) -> dict[str, str]:
 def prepare_topics(settings: Settings, create: bool) -> None:
     """Create missing topics if asked to; fail if one is still missing."""
     kafka = KafkaCluster(client_options(settings))
-    names = [name for name in (settings.topics.events, settings.topics.dead_letters) if name]
+    names = [*settings.topics.event_topics.names, *filter(None, [settings.topics.dead_letters])]
     published = [*published_topics(settings).values()]
     if create:
         size = settings.topics.partitions, settings.topics.replication_factor
@@ -49,8 +50,8 @@ def largest_records(settings: Settings, topics: Collection[str]) -> dict[str, in
     return limits
 
 
-def describe_topic(settings: Settings) -> Topic:
-    """The events topic with its id and offsets."""
-    kafka, name = KafkaCluster(client_options(settings)), settings.topics.events
-    kafka.require_topics(name)
-    return Topic(name, kafka.topic_id(name), kafka.offsets(name))
+def describe_topics(settings: Settings) -> list[Topic]:
+    """The topics that ingest reads now, with their ids and offsets. A pattern may match none yet."""
+    kafka, wanted = KafkaCluster(client_options(settings)), settings.topics.event_topics
+    kafka.require_topics(*wanted.names)
+    return [Topic(name, kafka.topic_id(name), kafka.offsets(name)) for name in wanted.matching(kafka.topics())]

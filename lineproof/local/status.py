@@ -39,9 +39,10 @@ def status(settings: Settings) -> dict[str, str | int | float]:
 def _not_archived(settings: Settings, tables: Tables, heartbeat: JobHeartbeat | None) -> dict[str, str | int]:
     """How many records the topics have after the last archived offsets: each of them, and all."""
     key = "records not archived yet"
-    topics = sorted({settings.topics.events, *(heartbeat.topics() if heartbeat else ())})
     try:
         cluster = KafkaCluster(client_options(settings))
+        wanted = settings.topics.event_topics.matching(cluster.topics())
+        topics = sorted({*wanted, *(heartbeat.topics() if heartbeat else ())})
         lags = {topic: _lag(topic, tables, cluster) for topic in topics}
     except LineproofError as error:
         return {key: f"unknown: {error.what}"}

@@ -10,6 +10,7 @@ from lineproof.producers.lineage_mode import LineageMode
 from lineproof.producers.naming import InvalidName, NamespaceMode, check_namespace, namespace
 from lineproof.schemas.durations import Duration
 from lineproof.schemas.limits import Limits
+from lineproof.schemas.topic_names import TopicNames
 
 _BATCHES = re.compile(r"(?P<number>[1-9]\d*)\s*batch(?:es)?")
 _HOUR_S = 3_600
@@ -78,7 +79,12 @@ FileAge = Annotated[
 class TopicSettings(Section):
     """The Kafka topics."""
 
-    events: str = Field("lineage.events", min_length=1, description="Topic that producers publish events to.")
+    events: str = Field(
+        "lineage.events",
+        min_length=1,
+        description="Topics that the job reads: names, and patterns that begin with `^`, as a list or separated by "
+        "commas. Producers publish to the first one.",
+    )
     dead_letters: str = Field(
         "lineage.dead-letters", description="Topic for copies of records that cannot be processed. Empty: none."
     )
@@ -89,6 +95,23 @@ class TopicSettings(Section):
     replication_factor: int = Field(
         1, ge=1, description="Replication factor of topics that `up` and `job --create-topics` create."
     )
+
+    @field_validator("events", mode="before")
+    @classmethod
+    def _join_list(cls, value: object) -> object:
+        return ",".join(map(str, value)) if isinstance(value, list | tuple) else value
+
+    @model_validator(mode="after")
+    def _valid_events(self) -> "TopicSettings":
+        published = [self.dead_letters, self.runs, self.violations, self.quality]
+        if own := self.event_topics.matching(filter(None, published)):
+            raise ValueError(f"events must not include {', '.join(own)}: the job would read what it publishes")
+        return self
+
+    @property
+    def event_topics(self) -> TopicNames:
+        """The topics that the job reads."""
+        return TopicNames.parse(self.events)
 
 
 class EmitterSettings(Section):
@@ -198,7 +221,8 @@ class RetentionSettings(Section):
 
     default: Days = Field(Duration("395d"), description="How long rows of every table without a value here are kept.")
     archive: Days = Field(
-        "never", description="How long rows of `archive`, `records` and `dead_letters` are kept, by Kafka timestamp."
+        "never",
+        description="How long rows of `archive`, `records` and `dead_letters` are kept, by the day of archiving.",
     )
     lineage_events: DaysOrDefault = Field("", description="How long events are kept, by `event_time`.")
     runs: DaysOrDefault = Field(

@@ -1,5 +1,5 @@
 -- Every check that fails now, in the same columns for all kinds: ledgers, certificates, tests of datasets, missing
--- events, missing records, and records in quarantine.
+-- events, records that were lost before they were archived, and records in quarantine.
 SELECT kind, verdict, subject, run_id, detail
 FROM ledger_violations
 WHERE stands
@@ -35,3 +35,4 @@ SELECT
     CAST(NULL AS STRING),
     CAST(missing AS STRING) || ' from offset ' || CAST(first_missing AS STRING)
 FROM archive_gaps
+WHERE cause = 'lost'

@@ -23,7 +23,8 @@ _CAUSES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (
         ("SaslAuthenticationException", "Authentication failed", "SslAuthenticationException"),
         "The broker refused the job's credentials.",
-        "Check security.protocol, sasl.mechanism, sasl.username and sasl.password under `kafka`.",
+        "Check security.protocol, sasl.mechanism, sasl.username and sasl.password under `kafka`, or the client "
+        "certificate, or the OAuth client.",
     ),
     (
         ("TopicAuthorizationException", "GroupAuthorizationException"),

@@ -10,6 +10,7 @@ from lineproof.streaming.delta.table import Table
 TABLE = Table(
     contract=QUARANTINE,
     comment="Records on which a batch failed for a reason that nobody foresaw.",
+    cluster_by=("query",),
     schema=(
         "query STRING NOT NULL COMMENT 'curate or graph: the query whose batch failed'",
         "topic STRING COMMENT 'coordinates of the record; null for graph'",

@@ -12,6 +12,7 @@ from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.stages.batch import Batch
 from lineproof.streaming.stages.graph import GraphBatch
 from lineproof.streaming.tables import (
+    accepted_losses,
     archive,
     certificates,
     column_lineage,
@@ -57,4 +58,7 @@ another."""
 DERIVED: tuple[TableModule[Batch] | TableModule[GraphBatch], ...] = (*CURATED, *GRAPH)
 """All tables that are made from the archive."""
 
-TABLES: tuple[Table, ...] = (archive.TABLE, quarantine.TABLE, *(module.TABLE for module in DERIVED))
+TABLES: tuple[Table, ...] = (
+    *(archive.TABLE, quarantine.TABLE, accepted_losses.TABLE),
+    *(module.TABLE for module in DERIVED),
+)

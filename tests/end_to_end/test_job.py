@@ -16,7 +16,7 @@ from lineproof.serving.dead_letters import DeadLetters
 from lineproof.serving.job_heartbeat import events_not_in_graph, read_heartbeat
 from lineproof.serving.sql import Tables
 from lineproof.settings import Settings
-from lineproof.streaming.ingest import read_topic
+from lineproof.streaming.ingest import read_topics
 from lineproof.streaming.job import Job
 from lineproof.streaming.recovery.checkpoint import CheckpointError
 from lineproof.streaming.tables import archive
@@ -99,7 +99,7 @@ def test_an_archive_written_by_the_delta_sink_of_earlier_releases_is_continued(
     ingest = config.ingest
     Job(spark, config).prepare()
     KafkaCluster(settings.kafka).send(topic, [Record(b"first", payload())])
-    sink = archive.archive(read_topic(spark, ingest)).writeStream.format("delta").trigger(availableNow=True)
+    sink = archive.archive(read_topics(spark, ingest)).writeStream.format("delta").trigger(availableNow=True)
     sink.option("checkpointLocation", f"{ingest.checkpoints}/ingest").start(
         f"{ingest.tables}/archive"
     ).awaitTermination()

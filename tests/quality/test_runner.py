@@ -21,7 +21,8 @@ from tests.transport import Memory
 from tests.unit.quality.test_suite import OUR_SUITES
 
 FAULTS: dict[str, tuple[dict[str, str], str]] = {
-    "archive": ({"day": "DATE'2000-01-01'"}, "the day of a record is that of its timestamp"),
+    "archive": ({"timestamp": "NULL"}, "expect_column_values_to_not_be_null"),
+    "accepted_losses": ({"first_offset": "-1"}, "expect_column_values_to_be_between"),
     "runs": ({"run_id": "'not-a-uuid'"}, "expect_column_values_to_match_regex"),
     "lineage_events": (
         {"event_id": "'x'", "run_id": "'00000000-0000-0000-0000-000000000099'"},
@@ -72,7 +73,8 @@ def plant_fault(spark: SparkSession, store: TableReader, directory: Path, name: 
         shutil.copytree(store.path(table), directory / name)
         rows = store.read(table)
         values = {column: F.expr(text).cast(rows.schema[column].dataType) for column, text in columns.items()}
-        BatchWriter(spark, str(directory), "faults", 0).append(table, rows.limit(1).withColumns(values))
+        row = spark.range(1).join(rows.limit(1), F.lit(True), "left")  # nulls, if the table is empty
+        BatchWriter(spark, str(directory), "faults", 0).append(table, row.withColumns(values))
     return finder
 
 

@@ -43,7 +43,7 @@ def test_the_file_is_named_by_a_variable_or_found_in_the_working_directory() -> 
 def test_kafka_and_spark_options_keep_their_names() -> None:
     file = written(
         "kafka:\n  bootstrap.servers: a:1\n  security: {protocol: SASL_SSL}\n  enable.idempotence: true\n"
-        "spark:\n  spark.sql.shuffle.partitions: 8\n"
+        "spark:\n  spark.sql.shuffle.partitions: 8\nsource: {minPartitions: 8, fetchOffset.numRetries: 5}\n"
     )
     settings = load(file, ["spark.driver.memory=1g"], {"LINEPROOF_KAFKA_BOOTSTRAP_SERVERS": "b:2"})
     assert settings.kafka == {
@@ -52,6 +52,14 @@ def test_kafka_and_spark_options_keep_their_names() -> None:
         "enable.idempotence": "true",
     }
     assert settings.spark == {"spark.sql.shuffle.partitions": "8", "spark.driver.memory": "1g"}
+    assert settings.source == {"minPartitions": "8", "fetchOffset.numRetries": "5"}
+
+
+def test_topics_are_a_name_or_a_list() -> None:
+    file = written("topics: {events: [lineage.events, '^team-.*']}")
+    topics = load(file, (), {}).topics
+    assert (topics.event_topics.names, topics.event_topics.patterns) == (("lineage.events",), ("^team-.*",))
+    assert load(file, (), {"LINEPROOF_TOPICS_EVENTS": "a, b"}).topics.event_topics.names == ("a", "b")
 
 
 def test_openlineage_variables_are_read_and_ours_take_precedence() -> None:
@@ -126,6 +134,15 @@ def test_variables_in_files() -> None:
         ("trigger: sometimes", "trigger: must be a duration such as 500ms, 10s or 5m, or available-now"),
         ("max_offsets_per_trigger: 0", "max_offsets_per_trigger.*greater than or equal to 1"),
         ("spark: {sql.shuffle.partitions: 2}", "did you mean 'spark.sql.shuffle.partitions'"),
+        (
+            "source: {maxoffsetspertrigger: 5}",
+            "source: maxoffsetspertrigger is set by the job.*max_offsets_per_trigger",
+        ),
+        ("source: {startingOffsets: latest}", "source: startingOffsets is set by the job.*checkpoint"),
+        ("source: {kafka.client.id: x}", "source: kafka.client.id.*under `kafka`"),
+        ("kafka: {isolation.level: read_committed}", "kafka: isolation.level.*set isolation_level"),
+        ("topics: {events: '^lineage.*'}", "events must not include lineage.dead-letters, lineage.quality"),
+        ("topics: {events: [a, 'b c']}", "'b c' is not a topic name"),
         ("schema_ids: {7: 99}", "schema_ids.*version 99"),
         ("[1, 2]", "holds no settings"),
         ("a: [", "not valid YAML"),
@@ -272,6 +289,6 @@ def test_every_setting_has_a_description() -> None:
 
 def test_sections_are_derived_from_the_model() -> None:
     assert set(SECTIONS) == {"topics", "emitter", "quality", "maintenance", "retention", "limits"}
-    assert {"facets", "schema_registry", "schema_ids", "kafka", "spark"} == OPTIONS
+    assert {"facets", "schema_registry", "schema_ids", "kafka", "source", "spark"} == OPTIONS
     empty = written("".join(f"{name}:\n" for name in (*SECTIONS, *OPTIONS)))
     assert load(empty, (), {}) == Settings()
