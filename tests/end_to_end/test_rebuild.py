@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from lineproof.local.job_config import job_config
 from lineproof.local.job_lock import job_lock
-from lineproof.local.job_topics import describe_topic
+from lineproof.local.job_topics import describe_topics
 from lineproof.schemas.record import Record
 from lineproof.settings import Settings
 from lineproof.streaming.job import Job
@@ -119,7 +119,7 @@ def test_records_that_were_not_published_before_a_rebuild_are_published(
     send(history, ended(FIRST, 5, is_good=True), ended(FOURTH, 6, is_good=True), Record(b"k", b"["))
     job = Job(spark, job_config(history))
     job.prepare()
-    job.ingest.check_topic(describe_topic(history))
+    job.ingest.check_topics(describe_topics(history))
     job.ingest.start().awaitTermination()
     DeltaTable.forPath(spark, f"{history.tables_path}/archive").optimize().executeCompaction()
     rebuild(history)
