@@ -64,7 +64,7 @@ def _run(run_id: str, of_run: list[Event]) -> Row:
         "ledger": ledger and ledger["row"],
         "error": error and {"event_time": error[0], "event_id": error[1], "message": error[2]["message"]},
         "certificate_verdict": min(
-            (_hash_verdict(facet) for _, facet in facets("cdme_fidelityCertificate")),
+            (_hash_verdict(facet) for _, facet in facets("cdme_fidelityCertificate") if facet["runId"] == run_id),
             key=("altered", "unknown algorithm", "intact").index,
             default=None,
         ),
