@@ -21,7 +21,7 @@ from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.recovery.containment import BatchTimeout, deadline
 from lineproof.streaming.recovery.quarantine import is_one_of
 from lineproof.streaming.run import follow
-from lineproof.streaming.tables import archive, jobs, runs
+from lineproof.streaming.tables import accepted_losses, archive, jobs, runs
 from tests.events import payload
 from tests.streaming.records import records
 
@@ -40,7 +40,8 @@ def config(spark: SparkSession, tmp_path: Path) -> CurateConfig:
     """An archive with one batch."""
     tables = str(tmp_path / "tables")
     writer = BatchWriter(spark, tables, "tests", 0)
-    create_table(spark, writer.path(archive.TABLE), archive.TABLE)
+    for table in (archive.TABLE, accepted_losses.TABLE):
+        create_table(spark, writer.path(table), table)
     writer.append(archive.TABLE, archive.archive(records(spark, [*map(event, range(RUNS)), b"no event"])))
     return CurateConfig(tables, str(tmp_path / "checkpoints"), AVAILABLE_NOW, AVAILABLE_NOW)
 
