@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from threading import Event, Timer
 
 from py4j.protocol import Py4JError, Py4JNetworkError
-from pyspark.errors import PySparkException
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from lineproof.streaming.delta.conflicts import is_conflict
@@ -146,7 +146,9 @@ def may_be_a_record(error: BaseException) -> bool:
     if isinstance(error, BatchTimeout):
         return True
     text = str(error)
-    is_elsewhere = isinstance(error, Py4JNetworkError) or is_known(text) or is_conflict(error)
+    # A plan that cannot be analysed is a fault of the code, whatever the rows are.
+    is_plan = isinstance(error, AnalysisException) or "AnalysisException" in text
+    is_elsewhere = isinstance(error, Py4JNetworkError) or is_plan or is_known(text) or is_conflict(error)
     return not is_elsewhere and not any(word in text for word in _STOPPING)
 
 
