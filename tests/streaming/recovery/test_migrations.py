@@ -54,7 +54,7 @@ def test_the_archive_of_format_0_is_migrated_and_the_other_tables_are_rebuilt_fr
     refused = [table for table in derived if store.exists(table)]
     assert len(refused) >= 9
     for table in refused:
-        with pytest.raises(IncompatibleTable, match=r"(?s)has format 0.*remove the checkpoints"):
+        with pytest.raises(IncompatibleTable, match=r"(?s)has format 0.*start once with --rebuild"):
             migrate(spark, store.path(table), table)
     # What the refusal says.
     config = rebuild_config(str(tmp_path), str(tmp_path / "rebuilt"), str(tmp_path / "checkpoints"), {})

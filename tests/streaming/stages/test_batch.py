@@ -32,7 +32,7 @@ def test_records_between_the_offsets_are_not_in_the_batch(
     with open_batch(facts(arrived, {})) as batch:
         assert sorted(row.offset for row in batch.facts.collect()) == list(offsets)
         assert (batch.usable, batch.unusable) == (len(set(offsets) - {3}), len({3} & set(offsets)))
-    assert {str(row.day) for row in arrived.collect()} == {"2026-06-30"}
+    assert len({row.day for row in arrived.collect()}) == 1, "the day of archiving, whatever the records say"
 
 
 def test_persisted_facts_are_off_heap_and_dropped_at_the_end(spark: SparkSession) -> None:
