@@ -1,6 +1,7 @@
 """From the bytes of a record to its facts: decode the envelope, parse the JSON once, extract the facts, judge them."""
 
 from collections.abc import Mapping
+from functools import cache
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -24,59 +25,11 @@ def facts(
     archived: DataFrame, schema_ids: Mapping[int, int], limits: Limits = DEFAULT_LIMITS, *, is_strict: bool = False
 ) -> DataFrame:
     """A row for each archived record: the facts of its event, or the first `reason` why it is not an event."""
-    text, reason = F.col("text"), F.col("reason")
-    event, run_facets, envelope = F.col("event"), F.col("run_facets"), F.col("envelope")
-    parsed = _without_equal_keys(_parsed(_payloads(archived, schema_ids)))
-    selected = parsed.withColumns(
-        {
-            "run_facets": event["run"]["facets"],
-            "size_defects": F.when(judge.could_exceed(text, limits), judge.codes(judge.defects_of_size(event, limits))),
-            **{role: extract.kept(datasets, limits) for role, datasets in extract.datasets(event).items()},
-        }
-    )
-    found = extract.facts(event, run_facets)
-    extracted = selected.withColumns({"stated_counts": extract.stated_counts(run_facets), **found})
-    of_event = judge.defects_of_event(event, F.col("stated_counts"))
-    judged = extracted.withColumns(
-        {
-            "defects": F.concat(
-                *(F.coalesce(codes, F.array().cast("array<string>")) for codes in _defects(judge.codes(of_event)))
-            ),
-            "event_fault": judge.event_fault(event["eventTime"]),
-        }
-    ).withColumn("defects", F.when(F.size("defects") > 0, F.col("defects")))
-    fault = F.coalesce(reason, parse.json_fault(text, F.col("is_valid")), F.col("event_fault"))
-    strict = [judge.strict_fault(F.col("defects"))] if is_strict else []
-    return (
-        judged.withColumn("reason", F.coalesce(fault, *strict))
-        .withColumns(
-            {
-                "reason": F.coalesce(reason, judge.envelope_fault(envelope)),
-                **{name: envelope[name] for name in _EMITTER_FIELDS},
-            }
-        )
-        .withColumns(
-            {
-                "event": F.when(reason.isNull(), text),
-                "defects": F.when(reason.isNull(), F.col("defects")),
-                "event_time": F.when(_is_in_future(), F.col("timestamp")).otherwise(F.col("event_time")),
-                "error": F.lit(None).cast("string"),
-                **{name: F.when(reason.isNotNull(), F.col(name)) for name in _RECORD},
-            }
-        )
-        .select(
-            *COORDINATES,
-            "timestamp",
-            "reason",
-            "event_id",
-            *found,
-            *_EMITTER_FIELDS,
-            "defects",
-            "event",
-            "error",
-            *_RECORD,
-        )
-    )
+    records = _payloads(archived, schema_ids)
+    for step in (*_parse(), *_extract(limits), *_judge(is_strict)):
+        records = records.withColumns({**step})
+    names = (*_facts(), *_EMITTER_FIELDS, "defects", "event", "error", *_RECORD)
+    return records.select(*COORDINATES, "timestamp", "reason", "event_id", *names)
 
 
 def _payloads(archived: DataFrame, schema_ids: Mapping[int, int]) -> DataFrame:
@@ -97,44 +50,80 @@ def _payloads(archived: DataFrame, schema_ids: Mapping[int, int]) -> DataFrame:
     )
 
 
-def _parsed(payloads: DataFrame) -> DataFrame:
-    """Add the parsed `event`, whether its text `is_valid` JSON, and whether a member `has_wrong_type`."""
-    parsed, event_id = F.col("parsed"), F.col("event_id")
-    return payloads.withColumn("parsed", parse.parsed(F.col("text"), event_id)).withColumns(
+Step = Mapping[str, Column]
+"""Columns that are computed from those of the steps before. Cached, because each part of one is a call into the JVM."""
+
+
+@cache
+def _parse() -> tuple[Step, ...]:
+    """The parsed `event`, whether its text `is_valid` JSON, and whether a member `has_wrong_type`.
+
+    An event with equal keys is written again without the earlier ones, and parsed again. Such events are rare.
+    """
+    event, text, event_id, parsed = F.col("event"), F.col("text"), F.col("event_id"), F.col("parsed")
+    rewritten = F.col("rewritten")
+    again = parse.event(parse.parsed(rewritten, event_id))
+    return (
+        {"parsed": parse.parsed(text, event_id)},
         {
             "is_valid": parse.is_valid(parsed, event_id),
             "has_wrong_type": parse.has_wrong_type(parsed),
             "event": parse.event(parsed),
-        }
+        },
+        {"has_duplicates": judge.has_duplicates(event) & F.col("is_valid")},
+        {"rewritten": F.when(F.col("has_duplicates"), parse.with_last_of_equal_keys(text))},
+        {"text": F.coalesce(rewritten, text), "event": F.when(rewritten.isNotNull(), again).otherwise(event)},
     )
 
 
-def _without_equal_keys(parsed: DataFrame) -> DataFrame:
-    """Write an event with equal keys again without the earlier ones, and parse it again. Such events are rare."""
-    event, text, has_duplicates = F.col("event"), F.col("text"), F.col("has_duplicates")
-    rewritten = F.when(has_duplicates, parse.with_last_of_equal_keys(text))
+@cache
+def _facts() -> Step:
+    return extract.facts(F.col("event"), F.col("run_facets"))
+
+
+@cache
+def _extract(limits: Limits) -> tuple[Step, ...]:
+    """The facts, and what is needed to judge them."""
+    event, run_facets = F.col("event"), F.col("run_facets")
+    size_defects = judge.codes(judge.defects_of_size(event, limits))
     return (
-        parsed.withColumn("has_duplicates", judge.has_duplicates(event) & F.col("is_valid"))
-        .withColumn("rewritten", rewritten)
-        .withColumns(
-            {
-                "text": F.coalesce("rewritten", text),
-                "event": F.when(
-                    F.col("rewritten").isNotNull(), parse.event(parse.parsed(F.col("rewritten"), F.col("event_id")))
-                ).otherwise(event),
-            }
-        )
+        {
+            "run_facets": event["run"]["facets"],
+            "size_defects": F.when(judge.could_exceed(F.col("text"), limits), size_defects),
+            **{role: extract.kept(datasets, limits) for role, datasets in extract.datasets(event).items()},
+        },
+        {"stated_counts": extract.stated_counts(run_facets), **_facts()},
     )
 
 
-def _defects(of_event: Column) -> list[Column]:
-    """The codes of all defects of a record."""
-    of_json = {
+@cache
+def _judge(is_strict: bool) -> tuple[Step, ...]:
+    """The `reason` and the `defects`. What a record that is no event states is left out, and its bytes are kept."""
+    text, reason, defects, event = F.col("text"), F.col("reason"), F.col("defects"), F.col("event")
+    envelope = F.col("envelope")
+    found = {
         Defect.DUPLICATE_JSON_KEY: F.col("has_duplicates"),
         Defect.WRONG_TYPE: F.col("has_wrong_type"),
         Defect.EVENT_TIME_IN_FUTURE: _is_in_future(),
+        **judge.defects_of_event(event, F.col("stated_counts")),
     }
-    return [judge.codes(of_json), of_event, F.col("size_defects")]
+    size_defects = F.coalesce("size_defects", F.array().cast("array<string>"))
+    fault = F.coalesce(reason, parse.json_fault(text, F.col("is_valid")), judge.event_fault(event["eventTime"]))
+    strict = [judge.strict_fault(defects)] if is_strict else []
+    return (
+        {"defects": F.concat(judge.codes(found), size_defects), "reason": fault},
+        {
+            "reason": F.coalesce(reason, *strict, judge.envelope_fault(envelope)),
+            **{name: envelope[name] for name in _EMITTER_FIELDS},
+        },
+        {
+            "event": F.when(reason.isNull(), text),
+            "defects": F.when(reason.isNull() & (F.size(defects) > 0), defects),
+            "event_time": F.when(_is_in_future(), F.col("timestamp")).otherwise(F.col("event_time")),
+            "error": F.lit(None).cast("string"),
+            **{name: F.when(reason.isNotNull(), F.col(name)) for name in _RECORD},
+        },
+    )
 
 
 def _is_in_future() -> Column:

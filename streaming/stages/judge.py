@@ -109,9 +109,8 @@ def defects_of_event(event: Column, stated_counts: Column) -> dict[Defect, Colum
 
 
 def codes(defects: Mapping[Defect, Column]) -> Column:
-    """The codes of the defects whose condition is true; null if there are none."""
-    found = F.array_compact(F.array(*(F.when(is_there, defect.value) for defect, is_there in defects.items())))
-    return F.when(reduce(or_, map(_or_false, defects.values())), found)
+    """The codes of the defects whose condition is true."""
+    return F.array_compact(F.array(*(F.when(is_there, defect.value) for defect, is_there in defects.items())))
 
 
 def _in_any_facets(event: Column, condition: Callable[[Column], Column]) -> Column:
