@@ -60,7 +60,7 @@ def _derived() -> dict[str, Column]:
         "sql": F.get_json_object(live_facet(facets, "sql"), "$.query"),
         "source_code_url": F.get_json_object(live_facet(facets, "sourceCodeLocation"), "$.url"),
         "freshness_minutes": F.get_json_object(sla, "$.freshnessMinutes").try_cast("double"),
-        "max_duration_ms": (minutes * 60_000).cast("bigint"),
+        "max_duration_ms": (minutes * 60_000).try_cast("bigint"),
     }
 
 
