@@ -15,8 +15,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 from lineproof.local.broker import Broker
 from lineproof.local.endpoints import client_options
 from lineproof.local.job_config import job_config
-from lineproof.local.job_topics import describe_topic
-from lineproof.local.spark_session import spark_session
+from lineproof.local.job_topics import describe_topics
+from lineproof.local.spark_session import spark_session, stop_session
 from lineproof.schemas.durations import AVAILABLE_NOW
 from lineproof.schemas.record import Record
 from lineproof.settings import Settings
@@ -68,7 +68,7 @@ class Environment:
         """A job whose tables exist."""
         job = Job(self.spark, config)
         job.prepare()
-        job.ingest.check_topic(describe_topic(self._settings_for(config.ingest.topic)))
+        job.ingest.check_topics(describe_topics(self._settings_for(config.ingest.topics.first)))
         return job
 
     def memory_mb(self) -> float:
@@ -105,7 +105,7 @@ def benchmark_environment(settings: Settings, events: int, log: Callable[[str], 
         try:
             yield Environment(spark, settings, directory, events, log)
         finally:
-            spark.stop()
+            stop_session(spark)
     finally:
         if broker:
             broker.stop()

@@ -54,7 +54,7 @@ def _round(environment: Environment, topic: str) -> Iterator[Step]:
     yield Step("decode envelopes, compute event ids", max(0.0, decoding - reading))
     yield Step("check the JSON, extract the facts", max(0.0, extracting - decoding))
     began = perf_counter()
-    with open_batch(facts(archived, {}), archived) as batch:
+    with open_batch(facts(archived, {})) as batch:
         yield Step("store the facts", max(0.0, perf_counter() - began - extracting))
         for module in CURATED:
             yield Step(f"write {module.TABLE.name}", _seconds(partial(module.write, batch, store)))

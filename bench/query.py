@@ -3,13 +3,14 @@
 import time
 from collections.abc import Iterator
 
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from lineproof.bench.environment import Environment
 from lineproof.bench.figures import Figure, below
 from lineproof.serving.sql import Tables
 from lineproof.streaming.delta.writer import BatchWriter
-from lineproof.streaming.tables import edges
+from lineproof.streaming.tables import job_io
 
 EDGES, DEPTH, PARENTS = 100_000, 20, 2
 ROUNDS = 5
@@ -44,22 +45,16 @@ def query(environment: Environment, tables: str) -> Iterator[Figure]:
 def _add_graph(environment: Environment, path: str) -> None:
     """Add layers of datasets; each dataset is made from two of the layer below."""
     width = EDGES // DEPTH // PARENTS
-    null = F.lit(None).cast("string")
-    number, layer = F.col("id") % width, (F.col("id") / (width * PARENTS)).cast("int")
-    parent = (number * PARENTS + F.floor(F.col("id") / width) % PARENTS) % width
-    rows = environment.spark.range(EDGES).select(
-        F.sha2(F.col("id").cast("string"), 256).alias("edge_id"),
-        F.lit("DATASET").alias("kind"),
-        F.lit("graph").alias("job_namespace"),
-        F.concat(F.lit("job-"), number.cast("string")).alias("job_name"),
-        F.lit("graph").alias("source_namespace"),
-        F.concat_ws("-", layer, parent).alias("source_name"),
-        null.alias("source_field"),
-        F.lit("graph").alias("target_namespace"),
-        F.concat_ws("-", layer + 1, number).alias("target_name"),
-        null.alias("target_field"),
-        F.array().cast(edges.TABLE.struct["transformations"].dataType).alias("transformations"),
-        F.current_timestamp().alias("first_seen_at"),
-        F.struct(F.current_timestamp().alias("event_time"), null.alias("run_id")).alias("last_seen"),
+    number, layer = F.col("id") % width, F.floor(F.col("id") / width)
+
+    def named(*parts: Column) -> Column:
+        return F.struct(F.lit("graph").alias("namespace"), F.concat_ws("-", *parts).alias("name"))
+
+    parents = [named(layer, (number * PARENTS + parent) % width) for parent in range(PARENTS)]
+    rows = environment.spark.range(width * DEPTH).select(
+        F.sha2(F.col("id").cast("string"), 256).alias("io_id"),
+        F.array(named(F.lit("job"), number)).alias("jobs"),
+        F.array(*parents).alias("inputs"),
+        F.array(named(layer + 1, number)).alias("outputs"),
     )
-    BatchWriter(environment.spark, path, "bench", 0).append(edges.TABLE, rows)
+    BatchWriter(environment.spark, path, "bench", 0).append(job_io.TABLE, rows)

@@ -11,7 +11,7 @@ from lineproof.bench.figures import Figure, at_least, rate, relative_to
 from lineproof.bench.generate import History
 from lineproof.streaming.config import JobConfig
 from lineproof.streaming.curate import Curate
-from lineproof.streaming.ingest import read_topic
+from lineproof.streaming.ingest import read_topics
 from lineproof.streaming.spark_settings import ALWAYS, DELTA, LOCAL
 
 WARM_UP_EVENTS = 100_000
@@ -79,7 +79,7 @@ def copy(environment: Environment, config: JobConfig, spark: SparkSession) -> fl
         environment.log(f"copy, {number} of {COPIES}")
         seconds = time_query(
             lambda: (
-                read_topic(spark, config.ingest)
+                read_topics(spark, config.ingest)
                 .writeStream.format("delta")
                 .trigger(availableNow=True)
                 .option("checkpointLocation", str(directory / "checkpoint"))
@@ -106,7 +106,7 @@ def _derive(curate: Curate) -> float:
 
 def _replay(environment: Environment, config: JobConfig) -> float:
     """Seconds to derive all tables from the same archive again, into another directory."""
-    replayed = environment.config(config.ingest.topic, "replayed").curate
+    replayed = environment.config(config.ingest.topics.first, "replayed").curate
     curate = Curate(environment.spark, replace(replayed, archive_root=config.curate.tables))
     curate.prepare()
     environment.log("replay")

@@ -76,4 +76,4 @@ def _transport(name: str, settings: Settings) -> Transport:
     if name == "http":
         return http_transport(options.url, options.api_key, spool, options.spool_max_bytes)
     kafka, registry = client_options(settings), registry_of(settings)
-    return kafka_transport(kafka, settings.topics.events, spool, options.spool_max_bytes, registry)
+    return kafka_transport(kafka, settings.topics.event_topics.first, spool, options.spool_max_bytes, registry)

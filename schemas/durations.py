@@ -78,3 +78,15 @@ def moment(text: str, now: datetime | None = None) -> datetime:
             f"{text} is not a time.", "Say how long ago, as 30m, 2h or 1d; or when, as 2026-01-31T10:00Z."
         ) from error
     return time if time.tzinfo else time.replace(tzinfo=timezone.utc)
+
+
+def approximately(seconds: float) -> str:
+    """A duration for people: `42 s`, `12 min`, `3.5 h`."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def utc(seconds: float) -> str:
+    """A time in seconds since 1970 for people."""
+    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -116,3 +116,9 @@ class Reason(Enum):
         "the envelope's event_id, kind, type, run or job are not those of its payload",
         "Seal the envelope after the last change to the payload. If you do, something changes it on the way.",
     )
+    # The job has a fault
+    CANNOT_BE_PROCESSED = (
+        "cannot_be_processed",
+        "a batch failed on this record for a reason that lineproof does not know; `error` says which",
+        "Report it with the error. After an upgrade, delete its row in `quarantine` and rebuild, or redrive it.",
+    )

@@ -8,8 +8,8 @@ from importlib.metadata import version
 
 from lineproof.schemas.errors import LineproofError
 
-FORMAT = 2
-"""The format that this release writes. `streaming/recovery/migrations.py` migrates older tables to it."""
+FORMAT = 3
+"""The format that this release writes. `streaming/recovery/migrations.py` says which older tables it migrates."""
 
 FORMAT_PROPERTY = "lineproof.format"
 RELEASE_PROPERTY = "lineproof.release"

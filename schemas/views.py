@@ -23,42 +23,54 @@ VIEWS = (
     "quality_violations",
     "violations",
     "event_copies",
+    "defects",
     "run_timeline",
     "open_runs",
-    "dataset_nodes",
+    "job_io_datasets",
+    "job_io_times",
     "job_edges",
-    "dataset_edges",
     "column_edges",
+    "dataset_edges",
+    "lineage_steps",
     "dataset_profiles",
     "reconciliation",
     "triangulation",
 )
 """The names of the views. Each comes after the views that it reads."""
 
-FUNCTIONS = {"lineage_upstream": ("target", "source"), "lineage_downstream": ("source", "target")}
-"""The names of the lineage functions; for each, the end of an edge where a step begins, and the end where it leads."""
+FUNCTIONS = {"lineage_upstream": ("OUTPUT", "INPUT"), "lineage_downstream": ("INPUT", "OUTPUT")}
+"""The names of the lineage functions; for each, the side where a step begins, and the side to which it leads."""
 
+# A step leads from all datasets on one side of a combination to all on its other side. So a combination with n inputs
+# and m outputs costs n + m rows, and not n times m.
 _DUCKDB_FUNCTION = """
 CREATE MACRO {name}(of_namespace, of_name) AS TABLE
-WITH RECURSIVE steps AS MATERIALIZED (
-    SELECT DISTINCT source_namespace, source_name, target_namespace, target_name FROM dataset_edges
+WITH RECURSIVE near AS MATERIALIZED (
+    SELECT step, namespace, name FROM lineage_steps WHERE direction = '{near}'
+),
+far AS MATERIALIZED (
+    SELECT step, namespace, name FROM lineage_steps WHERE direction = '{far}'
 ),
 found(namespace, name, depth) USING KEY (namespace, name) AS (
     SELECT coalesce(node.node_namespace, asked.namespace), coalesce(node.node_name, asked.name), 0
     FROM (SELECT of_namespace AS namespace, of_name AS name) AS asked
     LEFT JOIN dataset_nodes AS node ON node.namespace = asked.namespace AND node.name = asked.name
     UNION
-    SELECT steps.{far}_namespace, steps.{far}_name, min(found.depth) + 1
-    FROM found
-    JOIN steps ON steps.{near}_namespace = found.namespace AND steps.{near}_name = found.name
-    ANTI JOIN recurring.found AS known
-        ON known.namespace = steps.{far}_namespace AND known.name = steps.{far}_name
+    SELECT far.namespace, far.name, min(reached.depth) + 1
+    FROM (
+        SELECT near.step, min(found.depth) AS depth
+        FROM found
+        JOIN near ON near.namespace = found.namespace AND near.name = found.name
+        GROUP BY near.step
+    ) AS reached
+    JOIN far ON far.step = reached.step
+    ANTI JOIN recurring.found AS known ON known.namespace = far.namespace AND known.name = far.name
     GROUP BY ALL
 )
 SELECT depth, namespace, name FROM found WHERE depth > 0
 """
-# A recursive query in Spark sees only its last step and may not group. So each step is one row that lists the datasets
-# that were reached before.
+# A recursive query in Spark sees only its last step and may not group. So each of its rows lists the datasets that were
+# reached before. They are texts, because Spark looks for texts in a hash table, and for structs one by one.
 _SPARK_FUNCTION = """
 CREATE OR REPLACE {temporary} FUNCTION {name}(of_namespace STRING, of_name STRING)
 RETURNS TABLE (depth INT, namespace STRING, name STRING)
@@ -66,9 +78,9 @@ RETURN
 WITH RECURSIVE found(reached, known, depth) AS (
     SELECT array(start), array(start), 0
     FROM (
-        SELECT named_struct(
+        SELECT to_json(named_struct(
             'namespace', coalesce(node.node_namespace, asked.namespace), 'name', coalesce(node.node_name, asked.name)
-        ) AS start
+        )) AS start
         FROM (SELECT of_namespace AS namespace, of_name AS name) AS asked
         LEFT JOIN dataset_nodes AS node ON node.namespace = asked.namespace AND node.name = asked.name
     )
@@ -78,33 +90,42 @@ WITH RECURSIVE found(reached, known, depth) AS (
         SELECT
             found.known,
             found.depth,
-            array_distinct(
-                transform(
-                    filter(
-                        steps.all,
-                        edge -> array_contains(found.reached, edge.near) AND NOT array_contains(found.known, edge.far)
-                    ),
-                    edge -> edge.far
-                )
+            array_except(
+                flatten(
+                    transform(filter(steps.all, step -> arrays_overlap(found.reached, step.near)), step -> step.far)
+                ),
+                found.known
             ) AS next
         FROM found
         CROSS JOIN (
-            SELECT
-                collect_set(
-                    named_struct(
-                        'near', named_struct('namespace', {near}_namespace, 'name', {near}_name),
-                        'far', named_struct('namespace', {far}_namespace, 'name', {far}_name)
-                    )
-                ) AS all
-            FROM dataset_edges
+            SELECT collect_list(sides) AS all
+            FROM (
+                SELECT named_struct(
+                    'near', collect_set(CASE WHEN direction = '{near}' THEN dataset END),
+                    'far', collect_set(CASE WHEN direction = '{far}' THEN dataset END)
+                ) AS sides
+                FROM (
+                    SELECT step, direction, to_json(named_struct('namespace', namespace, 'name', name)) AS dataset
+                    FROM lineage_steps
+                )
+                GROUP BY step
+            )
         ) AS steps
     )
     WHERE size(next) > 0
 )
 SELECT depth, dataset.namespace, dataset.name
-FROM (SELECT depth, explode(reached) AS dataset FROM found WHERE depth > 0)
+FROM (
+    SELECT depth, from_json(text, 'namespace STRING, name STRING') AS dataset
+    FROM (SELECT depth, explode(reached) AS text FROM found WHERE depth > 0)
+)
 """
-_DUCKDB_MACROS = ("CREATE MACRO explode(list) AS unnest(list)", "CREATE MACRO unix_millis(moment) AS epoch_ms(moment)")
+_DUCKDB_MACROS = (
+    "CREATE MACRO explode(list) AS unnest(list)",
+    "CREATE MACRO unix_millis(moment) AS epoch_ms(moment)",
+    # A macro cannot name the fields of a struct by its arguments: this one is for `last_run` alone.
+    "CREATE MACRO named_struct(_first, time, _second, id) AS {'event_time': time, 'run_id': id}",
+)
 
 
 @cache

@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 
 from lineproof.schemas.errors import TableNotFound, suggest
-from lineproof.schemas.tables import DERIVED, TableContract
+from lineproof.schemas.tables import DERIVED, JOB_IO, LINEAGE_EVENTS, RUNS, TableContract
 from lineproof.serving.delta_reader import TableSnapshot, batches, bounded_duckdb, identifier, is_table, literal
 
 TABLES: dict[str, TableContract] = {table.name: table for table in DERIVED}
@@ -37,6 +37,7 @@ unequal AS (
 SELECT {key}, sum(here)::BIGINT AS here, sum(there)::BIGINT AS there FROM unequal GROUP BY {key}
 """
 _FIRST_DIFFERING = "SELECT * FROM differing ORDER BY {key} LIMIT {limit}"
+_IN_USE = "SELECT * FROM ({rows}) WHERE io_id IN (SELECT io_id FROM ({runs}) UNION SELECT io_id FROM ({events}))"
 _ROW = "SELECT {columns} FROM {side} WHERE {condition} LIMIT 1"
 
 
@@ -127,7 +128,7 @@ class _Comparison:
             identifier(name) if name in has else f"NULL::VARCHAR AS {identifier(name)}"
             for name in sorted(self._columns)
         )
-        rows = snapshot.select(self._connection) if snapshot else "SELECT NULL WHERE false"
+        rows = self._rows(snapshot) if snapshot else "SELECT NULL WHERE false"
         self._connection.execute(_VIEW.format(side=side, columns=columns, rows=rows))
         self._connection.execute(_HASHES.format(side=side, key=self._key))
         total, count = hashlib.sha256(), 0
@@ -135,6 +136,15 @@ class _Comparison:
             count += batch.num_rows
             total.update(b"".join(batch.column(0).to_pylist()))
         return count, total.hexdigest() if snapshot else None
+
+    def _rows(self, snapshot: TableSnapshot) -> str:
+        """The rows to compare. Of `job_io`, those in use: the others depend on how a run's events were split."""
+        rows = snapshot.select(self._connection)
+        if self._table != JOB_IO:
+            return rows
+        users = [TableSnapshot(snapshot.path.parent / user.name) for user in (RUNS, LINEAGE_EVENTS)]
+        runs, events = (user.select(self._connection) for user in users)
+        return _IN_USE.format(rows=rows, runs=runs, events=events)
 
     def _row_diff(self, key: tuple[Any, ...], here: int, there: int) -> RowDiff:
         differing: tuple[str, ...] = ()

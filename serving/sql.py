@@ -1,5 +1,6 @@
 """SQL over the tables, the views and the lineage functions, without Spark."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -79,8 +80,8 @@ class Tables:
         with bounded_duckdb(self._spill, in_order=True) as connection:
             try:
                 # Opening a table takes longer than most queries: open only those that the query names, if it names any.
-                text = with_views(sql)
-                for table in self._open([name for name in names if name in text] or names):
+                words = {*re.findall(r"\w+", with_views(sql))}
+                for table in self._open([name for name in names if name in words] or names):
                     connection.execute(f"CREATE VIEW {identifier(table.name)} AS {table.select(connection)}")
                 for statement in for_duckdb(sql):
                     connection.execute(statement)

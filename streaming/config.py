@@ -3,17 +3,29 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from lineproof.schemas.limits import DEFAULT_LIMITS, Limits
+from lineproof.schemas.record import ReadRecords
+from lineproof.schemas.topic_names import TopicNames
+
+DEFAULT_MAX_RECORD_BYTES = 1_048_588
+"""Kafka's default for `max.message.bytes` of a topic."""
+
 
 @dataclass(frozen=True)
 class IngestConfig:
-    """Ingest: a topic into the archive. Kafka options have the Java client's names, without a prefix."""
+    """Ingest: topics into the archive. Kafka options have the Java client's names, without a prefix."""
 
     kafka: Mapping[str, str] = field(repr=False)
-    topic: str
+    topics: TopicNames
     tables: str
     checkpoints: str
     trigger: str
+    """How long records may wait for a batch, as in the settings: `10s`, or `available-now`."""
     max_offsets_per_trigger: int
+    source: Mapping[str, str] = field(default_factory=dict)
+    """Further options of Spark's Kafka source."""
+    read_records: ReadRecords = field(default=lambda *_: iter(()), repr=False)
+    """Reads records without Spark, where Spark cannot."""
     accept_loss: int | None = None
     """The batch whose records are given up if the topic no longer has them."""
     restore_checkpoint: bool = False
@@ -22,10 +34,13 @@ class IngestConfig:
 
 @dataclass(frozen=True)
 class Target:
-    """A topic for subscribers, and the bytes that its records begin with: the id of their schema."""
+    """A topic that curate publishes to."""
 
     topic: str
-    header: bytes
+    header: bytes = b""
+    """The bytes that its records begin with: the id of their schema."""
+    max_bytes: int = DEFAULT_MAX_RECORD_BYTES
+    """The size of the largest record that topic and producer accept."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +48,8 @@ class PublishConfig:
     """The topics that curate publishes to."""
 
     kafka: Mapping[str, str] = field(repr=False)
-    dead_letter_topic: str = ""
-    """Empty: dead letters are only in their table."""
+    dead_letters: Target | None = None
+    """None: dead letters are only in their table."""
     targets: Mapping[str, Target] = field(default_factory=dict)
     """The topics for runs, violations and quality results. Those that are not listed are not published."""
 
@@ -47,10 +62,16 @@ class CurateConfig:
     checkpoints: str
     trigger: str
     graph_trigger: str
+    is_strict: bool = False
+    """Whether a record with a defect that used to be fatal is a dead letter."""
+    batch_timeout_s: float = 900.0
+    """A batch that takes longer is cancelled, and the record is looked for that it fails on."""
     schema_ids: Mapping[int, int] = field(default_factory=dict)
     """The envelope's version by the schema registry's id."""
     publish: PublishConfig | None = None
     """None: nothing is published."""
+    limits: Limits = DEFAULT_LIMITS
+    """How much of one event, run, job or dataset is kept."""
     archive_root: str = ""
     """The directory of the archive, where it is not among the tables. It is read, and never written."""
 
@@ -61,6 +82,8 @@ class JobConfig:
 
     ingest: IngestConfig
     curate: CurateConfig
+    stalled_after_s: float = 600
+    """How long a batch may run before its query is reported as stalled."""
 
 
 def kafka_options(kafka: Mapping[str, str]) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """The queries `curate` and `graph`: the archive into all other tables.
 
 Curate writes what is about single events and runs, and publishes it. Graph reads `lineage_events` and writes jobs,
-datasets and edges: they rarely change, and merging them costs as much as all other tables, so graph runs less often.
+datasets and lineage: they rarely change, and merging them costs as much as all other tables, so graph runs less often.
 """
 
 from collections.abc import Callable
@@ -13,18 +13,22 @@ from lineproof.schemas.durations import AVAILABLE_NOW
 from lineproof.schemas.tables import CURATE, GRAPH
 from lineproof.streaming.config import CurateConfig
 from lineproof.streaming.delta.conflicts import retry_on_conflict
+from lineproof.streaming.delta.definition import create_table
 from lineproof.streaming.delta.reader import TableReader
 from lineproof.streaming.delta.table import Table
-from lineproof.streaming.delta.writer import BatchWriter
+from lineproof.streaming.delta.writer import BatchWriter, DryWriter
 from lineproof.streaming.parallel import THREADS, in_parallel
 from lineproof.streaming.query import Query, prepare_table
 from lineproof.streaming.recovery.checkpoint import REBUILD, Checkpoint
+from lineproof.streaming.recovery.containment import Containment
+from lineproof.streaming.recovery.published import PublishedPosition
+from lineproof.streaming.recovery.quarantine import Quarantine
 from lineproof.streaming.spark_settings import MAX_BATCH_BYTES
 from lineproof.streaming.stages.batch import Batch, open_batch
 from lineproof.streaming.stages.facts import facts
 from lineproof.streaming.stages.graph import GraphBatch, open_graph_batch
 from lineproof.streaming.stages.publish import publish
-from lineproof.streaming.tables import archive, lineage_events, registry
+from lineproof.streaming.tables import archive, lineage_events, quarantine, registry
 from lineproof.streaming.tables.registry import B, TableModule
 
 
@@ -37,6 +41,9 @@ class Curate:
         self._archive_root = config.archive_root or config.tables
         self._curate_query = Query(spark, CURATE, config.checkpoints)
         self._graph_query = Query(spark, GRAPH, config.checkpoints)
+        self._contained_curate = self._contained(CURATE, self._write_curate, self._try_curate)
+        self._contained_graph = self._contained(GRAPH, self._write_graph, self._try_graph)
+        self._published = PublishedPosition(spark, config.checkpoints)
         self.row_counts: dict[tuple[str, int], int] = {}
         """The rows of batches, by query and number. Spark counts rows twice that a batch reads twice."""
 
@@ -48,6 +55,15 @@ class Curate:
             *((graph, module.TABLE) for module in registry.GRAPH),
         ]
         in_parallel(self._spark, self._prepare_table, tables)
+        path = TableReader(self._spark, self._config.tables).path(quarantine.TABLE)
+        if not TableReader(self._spark, self._config.tables).exists(quarantine.TABLE):
+            create_table(self._spark, path, quarantine.TABLE)
+
+    def _contained(
+        self, query: str, write: Callable[[DataFrame, int], None], attempt: Callable[[DataFrame, int], None]
+    ) -> Containment:
+        records = Quarantine(self._spark, query, self._config.tables, self._archive_root)
+        return Containment(records, self._config.batch_timeout_s, write, attempt)
 
     def _prepare_table(self, written: tuple[Checkpoint, Table]) -> None:
         checkpoint, table = written
@@ -60,12 +76,15 @@ class Curate:
         """Start curate over the archive, or over the rows that are selected from it."""
         archived = select(self._stream(self._archive_root, archive.TABLE))
         # Facts of the stream and not of each batch: building and analysing their plan took half a second.
-        writer = facts(archived, self._config.schema_ids).writeStream.foreachBatch(self._curate)
+        config = self._config
+        found = facts(archived, config.schema_ids, config.limits, is_strict=config.is_strict)
+        writer = found.writeStream.foreachBatch(self._curate)
         return self._curate_query.start(writer, self._config.trigger)
 
     def start_graph(self) -> StreamingQuery:
         """Start graph over `lineage_events`."""
-        writer = self._stream(self._config.tables, lineage_events.TABLE).writeStream.foreachBatch(self._graph)
+        added = self._stream(self._config.tables, lineage_events.TABLE)
+        writer = added.writeStream.foreachBatch(self._graph)
         return self._graph_query.start(writer, self._config.graph_trigger)
 
     def _stream(self, root: str, table: Table) -> DataFrame:
@@ -74,21 +93,45 @@ class Curate:
         return stream.option("skipChangeCommits", "true").load(TableReader(self._spark, root).path(table))
 
     def _curate(self, arrived: DataFrame, number: int) -> None:
+        self._contained_curate.run(arrived, number)
+
+    def _write_curate(self, arrived: DataFrame, number: int) -> None:
         spark = arrived.sparkSession
-        with open_batch(arrived, TableReader(spark, self._archive_root).read(archive.TABLE)) as batch:
+        with open_batch(arrived, self._config.limits) as batch:
             self.row_counts[CURATE, number] = batch.count
             if batch.count:
                 writer = self._writer(spark, self._curate_query, number)
                 self._publish(batch, write_curated(spark, batch, writer), writer)
 
-    def _publish(self, batch: Batch, runs: DataFrame | None, tables: TableReader) -> None:
-        """Publish after the tables are written: a subscriber never sees what SQL does not. At least once."""
+    def _try_curate(self, arrived: DataFrame, number: int) -> None:
+        spark = arrived.sparkSession
+        writer = DryWriter(spark, self._config.tables, _app_id(self._curate_query.id()), number)
+        with open_batch(arrived, self._config.limits) as batch:
+            write_curated(spark, batch, writer)
+
+    def _try_graph(self, added: DataFrame, number: int) -> None:
+        spark = added.sparkSession
+        writer = DryWriter(spark, self._config.tables, _app_id(self._graph_query.id()), number)
+        with open_graph_batch(added, self._config.limits) as batch:
+            write_graph(spark, batch, writer)
+
+    def _publish(self, batch: Batch, runs: DataFrame | None, writer: BatchWriter) -> None:
+        """Publish after the tables are written: a subscriber never sees what SQL does not. At least once.
+
+        A rebuild publishes only what was not published before it.
+        """
         if self._config.publish:
-            publish(batch, runs, tables, self._config.publish)
+            query, end = self._curate_query.id(), self._curate_query.end_of(writer.number)
+            if new := self._published.unpublished(batch, runs, query, end):
+                publish(*new, writer, self._config.publish)
+                self._published.record(batch, query, end)
 
     def _graph(self, added: DataFrame, number: int) -> None:
+        self._contained_graph.run(added, number)
+
+    def _write_graph(self, added: DataFrame, number: int) -> None:
         spark = added.sparkSession
-        with open_graph_batch(added) as batch:
+        with open_graph_batch(added, self._config.limits) as batch:
             self.row_counts[GRAPH, number] = batch.count
             if batch.count:
                 # Next to a running curate, graph has time and `runs` has not: one table at a time.
@@ -112,8 +155,11 @@ def write_curated(spark: SparkSession, batch: Batch, writer: BatchWriter) -> Dat
 
 
 def write_graph(spark: SparkSession, batch: GraphBatch, writer: BatchWriter, threads: int = THREADS) -> None:
-    """Write the batch to the tables of jobs, datasets and edges. If one table fails, the others are still written."""
-    in_parallel(spark, _write_table(batch, writer), registry.GRAPH, threads)
+    """Write the batch to the tables of jobs, datasets and lineage. If one table fails, the others are still written."""
+    write = _write_table(batch, writer)
+    *others, last = registry.GRAPH
+    in_parallel(spark, write, others, threads)
+    in_parallel(spark, write, [last])
 
 
 def _write_table(batch: B, writer: BatchWriter) -> Callable[[TableModule[B]], DataFrame | None]:

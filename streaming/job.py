@@ -1,7 +1,7 @@
 """The job: three streaming queries in one application, each with its own checkpoint.
 
 Ingest appends the topic to `archive`. Curate merges `archive` into `lineage_events`, `runs` and the other tables about
-events and runs. Graph merges `lineage_events` into jobs, datasets and edges.
+events and runs. Graph merges `lineage_events` into jobs, datasets and lineage.
 Run it with `lineproof job`, or on a cluster with `spark-submit streaming/main.py --config FILE`.
 """
 

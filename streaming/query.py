@@ -1,16 +1,21 @@
 """A streaming query of the job: its name, its checkpoint, and the tables that belong to it."""
 
+from typing import Any
+
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from lineproof.schemas.durations import AVAILABLE_NOW
 from lineproof.streaming.delta.definition import create_table
+from lineproof.streaming.delta.private_api.checkpoint_log import CheckpointLog
 from lineproof.streaming.delta.private_api.delta_log import transactions
 from lineproof.streaming.delta.reader import TableReader
 from lineproof.streaming.delta.table import Table
 from lineproof.streaming.recovery.checkpoint import Checkpoint, read_checkpoint, refuse_mismatch, refuse_missing
 from lineproof.streaming.recovery.migrations import migrate
+
+FIRST_TRIGGER = "1 second"
 
 
 class Query:
@@ -31,13 +36,29 @@ class Query:
         self._id = self._id or self.checkpoint().query_id
         return str(self._id)
 
+    def end_of(self, batch: int) -> Any:
+        """Where a batch ends in its source, as Spark planned it before the batch was started."""
+        return CheckpointLog(self._spark, self.checkpoint_path).end_offset(batch)
+
     def start(self, writer: DataStreamWriter, trigger: str) -> StreamingQuery:
-        """Start the query; with the trigger `available-now` it ends when it has caught up."""
+        """Start the query; with the trigger `available-now` it ends when it has caught up.
+
+        A new query looks for its first data every second: the first events after an installation are seen at once.
+        The caller restarts it afterwards, since a query cannot change its trigger (`is_new`).
+        """
         self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", self._name)
-        triggered = (
-            writer.trigger(availableNow=True) if trigger == AVAILABLE_NOW else writer.trigger(processingTime=trigger)
-        )
+        if trigger == AVAILABLE_NOW:
+            triggered = writer.trigger(availableNow=True)
+        else:
+            is_short = trigger.endswith("milliseconds")
+            is_first = not is_short and is_new(self.checkpoint())
+            triggered = writer.trigger(processingTime=FIRST_TRIGGER if is_first else trigger)
         return triggered.queryName(self._name).option("checkpointLocation", self.checkpoint_path).start()
+
+
+def is_new(checkpoint: Checkpoint) -> bool:
+    """Whether the query has never had any data."""
+    return checkpoint.last_planned_batch < 0
 
 
 def prepare_table(

@@ -1,9 +1,11 @@
-"""Every kind of bad input with its reason, and unusual input that is good."""
+"""Every kind of bad input with its reason, events with each defect, and unusual input that is good."""
 
 import uuid
 from dataclasses import replace
 from typing import Any
 
+from lineproof.schemas.defects import Defect
+from lineproof.schemas.limits import DEFAULT_LIMITS
 from lineproof.schemas.reasons import Reason
 from tests.events import ABSENT, RUN_ID, output, payload, sealed
 
@@ -19,6 +21,16 @@ def ledger_event(**counts: Any) -> bytes:
 
 def nested(depth: int) -> bytes:
     return GOOD[:-1] + b', "deep": ' + b"[" * depth + b"]" * depth + b"}"
+
+
+def symlinks(count: int) -> dict[str, Any]:
+    return {"identifiers": [{"namespace": "db", "name": f"s{n}", "type": "TABLE"} for n in range(count)]}
+
+
+def columns(count: int) -> dict[str, Any]:
+    return {
+        "fields": {f"c{n}": {"inputFields": [{"namespace": "db", "name": "s", "field": "f"}]} for n in range(count)}
+    }
 
 
 BAD: dict[str, tuple[bytes | None, Reason]] = {
@@ -52,40 +64,73 @@ BAD: dict[str, tuple[bytes | None, Reason]] = {
     "a number of 2,000 digits": (GOOD[:-1] + b', "x": ' + b"9" * 2000 + b"}", Reason.INVALID_JSON),
     "nested 5,000 deep": (nested(5000), Reason.JSON_TOO_DEEP),
     "nested 1,000,000 deep": (nested(1_000_000), Reason.JSON_TOO_DEEP),
-    "duplicate key": (GOOD[:-1] + b', "eventType": "FAIL"}', Reason.DUPLICATE_JSON_KEY),
-    "duplicate key in a facet": (GOOD[:-1] + b', "x": {"a": 1, "a": 2}}', Reason.DUPLICATE_JSON_KEY),
-    "inputs that are no array": (payload(inputs={"namespace": "db", "name": "t"}), Reason.BAD_SHAPE),
-    "a run that is text": (payload(run="r"), Reason.BAD_SHAPE),
-    "facets that are a list": (payload(run={"runId": RUN_ID, "facets": [1]}), Reason.BAD_SHAPE),
     "another document": (b'{"temperature": 21.5}', Reason.NOT_AN_EVENT),
     "an empty object": (b"{}", Reason.NOT_AN_EVENT),
     "no time": (payload(eventTime=ABSENT), Reason.MISSING_EVENT_TIME),
-    "time without zone": (payload(eventTime="2026-01-31T10:00:00.5"), Reason.EVENT_TIME_WITHOUT_ZONE),
     "no time at all": (payload(eventTime="yesterday"), Reason.BAD_EVENT_TIME),
     "epoch seconds": (payload(eventTime=1769853600), Reason.BAD_EVENT_TIME),
     "30 February": (payload(eventTime="2026-02-30T10:00:00Z"), Reason.BAD_EVENT_TIME),
-    "unknown type": (payload(eventType="PAUSE"), Reason.UNKNOWN_EVENT_TYPE),
-    "no producer": (payload(producer=ABSENT), Reason.MISSING_PRODUCER),
-    "no schemaURL": (payload(schemaURL=""), Reason.MISSING_SCHEMA_URL),
-    "run id that is no UUID": (payload(run={"runId": "run-1"}), Reason.BAD_RUN_ID),
     "no run id": (payload(run={}), Reason.BAD_RUN_ID),
     "no job": (payload(job=ABSENT), Reason.MISSING_JOB),
     "nameless job": (payload(job={"namespace": "tests", "name": ""}), Reason.MISSING_JOB),
     "nameless dataset": (payload(run=ABSENT, job=ABSENT, dataset={"namespace": "db"}), Reason.MISSING_DATASET),
-    "nameless input": (payload(inputs=[{"namespace": "db"}]), Reason.MISSING_DATASET),
-    "nameless output": (payload(outputs=[{"name": "t"}]), Reason.MISSING_DATASET),
-    "row count beyond 64 bits": (payload(outputs=[output("t", 2**64)]), Reason.BAD_COUNT),
-    "negative row count": (payload(outputs=[output("t", -1)]), Reason.BAD_COUNT),
-    "half a row": (payload(outputs=[output("t", 1.5)]), Reason.BAD_COUNT),
-    "half a row of many": (payload(outputs=[output("t", 12_345_678.5)]), Reason.BAD_COUNT),
-    "a row count of infinity": (payload(outputs=[output("t", "@")]).replace(b'"@"', b"1e400"), Reason.BAD_COUNT),
-    "ledger in words": (ledger_event(inputRecordCount="many"), Reason.BAD_COUNT),
     "payload changed in its envelope": (
         replace(ENVELOPE, payload=GOOD.replace(b"START", b"OTHER")).encode(),
         Reason.ENVELOPE_DISAGREES,
     ),
     "envelope of another run": (replace(ENVELOPE, run_id=str(uuid.UUID(int=9))).encode(), Reason.ENVELOPE_DISAGREES),
 }
+
+DEFECTIVE: dict[str, tuple[bytes, Defect]] = {
+    "duplicate facet": (
+        payload(run={"runId": RUN_ID, "facets": {"x": LEDGER, "y": LEDGER}}).replace(b'"y"', b'"x"'),
+        Defect.DUPLICATE_JSON_KEY,
+    ),
+    "duplicate facet of an input": (
+        payload(inputs=[{"namespace": "db", "name": "t", "facets": {"x": {}, "y": {}}}]).replace(b'"y"', b'"x"'),
+        Defect.DUPLICATE_JSON_KEY,
+    ),
+    "inputs that are no array": (payload(inputs={"namespace": "db", "name": "t"}), Defect.WRONG_TYPE),
+    "an input that is text": (payload(inputs=["db/t"]), Defect.WRONG_TYPE),
+    "a run that is text": (payload(run="r"), Defect.WRONG_TYPE),
+    "facets that are a list": (payload(run={"runId": RUN_ID, "facets": [1]}), Defect.WRONG_TYPE),
+    "time without zone": (payload(eventTime="2026-01-31T10:00:00.5"), Defect.EVENT_TIME_WITHOUT_ZONE),
+    "far ahead": (payload(eventTime="9999-12-31T23:59:59Z"), Defect.EVENT_TIME_IN_FUTURE),
+    "after the last year": (payload(eventTime="9999-12-31T23:59:59-14:00"), Defect.EVENT_TIME_IN_FUTURE),
+    "unknown type": (payload(eventType="PAUSE"), Defect.UNKNOWN_EVENT_TYPE),
+    "no producer": (payload(producer=ABSENT), Defect.MISSING_PRODUCER),
+    "no schemaURL": (payload(schemaURL=""), Defect.MISSING_SCHEMA_URL),
+    "run id that is no UUID": (payload(run={"runId": "run_20240115_001"}), Defect.RUN_ID_NOT_UUID),
+    "nameless input": (payload(inputs=[{"namespace": "db"}]), Defect.NAMELESS_DATASET),
+    "nameless output": (payload(outputs=[{"name": "t"}]), Defect.NAMELESS_DATASET),
+    "row count beyond 64 bits": (payload(outputs=[output("t", 2**64)]), Defect.BAD_COUNT),
+    "negative row count": (payload(outputs=[output("t", -1)]), Defect.BAD_COUNT),
+    "half a row": (payload(outputs=[output("t", 1.5)]), Defect.BAD_COUNT),
+    "half a row of many": (payload(outputs=[output("t", 12_345_678.5)]), Defect.BAD_COUNT),
+    "a row count of infinity": (payload(outputs=[output("t", "@")]).replace(b'"@"', b"1e400"), Defect.BAD_COUNT),
+    "ledger in words": (ledger_event(inputRecordCount="many"), Defect.BAD_COUNT),
+    "datasets by the thousand": (
+        payload(inputs=[{"namespace": "db", "name": f"t{n}"} for n in range(DEFAULT_LIMITS.datasets + 1)]),
+        Defect.TOO_MANY_DATASETS,
+    ),
+    "facets by the thousand": (
+        payload(job={"namespace": "tests", "name": "job", "facets": {f"f{n}": {} for n in range(1001)}}),
+        Defect.TOO_MANY_FACETS,
+    ),
+    "symlinks by the hundred": (
+        payload(inputs=[{"namespace": "db", "name": "t", "facets": {"symlinks": symlinks(101)}}]),
+        Defect.TOO_MANY_SYMLINKS,
+    ),
+    "columns by the thousand": (
+        payload(outputs=[{"namespace": "db", "name": "t", "facets": {"columnLineage": columns(10_001)}}]),
+        Defect.TOO_MANY_COLUMNS,
+    ),
+    "a certificate of another run": (
+        payload(run={"runId": RUN_ID, "facets": {"cdme_fidelityCertificate": {"runId": str(uuid.UUID(int=9))}}}),
+        Defect.FOREIGN_CERTIFICATE,
+    ),
+}
+"""Events that are used, with the first thing that is wrong with them."""
 
 USABLE: dict[str, bytes] = {
     "sealed": ENVELOPE.encode(),
@@ -103,7 +148,9 @@ USABLE: dict[str, bytes] = {
     "upper-case run id": payload(run={"runId": RUN_ID.upper()}),
     "offset without colon": payload(eventTime="2026-01-31T12:00:00.123456789+0200"),
     "long ago": payload(eventTime="1000-01-01T00:00:00Z"),
-    "far ahead": payload(eventTime="9999-12-31T23:59:59Z"),
+    "a key twice": GOOD[:-1] + b', "eventType": "FAIL"}',
+    "a key twice inside a facet": GOOD[:-1] + b', "x": {"a": 1, "a": 2}}',
+    "an hour ahead": payload(eventTime="2026-06-30T13:00:00Z"),
     "whole numbers written as fractions": payload(outputs=[output("t", 12_000_000.0), output("u", 3.0)]),
     "a ledger of the largest counts": ledger_event(inputRecordCount=2**63 - 1, processedCount=2**63 - 1),
     "ledger under its older key": payload(

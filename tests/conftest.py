@@ -138,12 +138,12 @@ def settings(bootstrap_servers: str, tmp_path: Path) -> Settings:
 def run_job(spark: "SparkSession") -> "RunJob":
     """Runs the job in the shared session until it has caught up, and returns its batches."""
     from lineproof.local.job_config import NO_RECOVERY, Recovery, job_config
-    from lineproof.local.job_topics import describe_topic
+    from lineproof.local.job_topics import describe_topics
     from lineproof.streaming import run
 
     def run_until_caught_up(settings: Settings, recovery: Recovery = NO_RECOVERY) -> "list[Progress]":
         batches: list[Progress] = []
-        run.run(spark, job_config(settings, recovery), lambda: describe_topic(settings), batches.append, lambda: False)
+        run.run(spark, job_config(settings, recovery), lambda: describe_topics(settings), batches.append, lambda: False)
         return batches
 
     return run_until_caught_up

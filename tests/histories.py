@@ -18,11 +18,6 @@ TYPES = ("START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "OTHER", None)
 COUNTS = (None, 0, 1, 2, 3, 2**63 - 1)
 RUN_MEMBERS = ("run", "job", "eventType", "inputs", "outputs")
 _GENUINE = chain_of(1)[0]
-CERTIFICATES = [
-    facet_of(_GENUINE),
-    facet_of(replace(_GENUINE, contract_version="changed")),
-    facet_of(replace(_GENUINE, algorithm="md5")),
-]
 GARBAGE = (None, b"", b"\xff", b"{", b"{}", b"\xc3\x01")
 
 
@@ -83,7 +78,7 @@ def _value(chance: Random, run_id: str, world: str) -> bytes:
         eventType=chance.choice(TYPES),
         eventTime=f"2026-01-31T10:00:0{second}.{second}00Z",
         producer=f"https://example.com/{chance.choice('aab')}",
-        run={"runId": run_id, "facets": _facets(chance)},
+        run={"runId": run_id, "facets": _facets(chance, run_id)},
         job=_present(job),
         inputs=_datasets(chance, world, "input"),
         outputs=_datasets(chance, world, "output"),
@@ -100,7 +95,7 @@ def _value(chance: Random, run_id: str, world: str) -> bytes:
     return sealed(body, trace_id=chance.choice([None, "a" * 32, "b" * 32])).encode()
 
 
-def _facets(chance: Random) -> dict[str, Any]:
+def _facets(chance: Random, run_id: str) -> dict[str, Any]:
     ledger = {
         **FACET,
         **{f"{name}Count": chance.choice(COUNTS) for name in ("inputRecord", "processed", "filtered", "errored")},
@@ -115,10 +110,18 @@ def _facets(chance: Random) -> dict[str, Any]:
         "parent": {**FACET, **parent, **({"root": root} if number == 1 else {})},
         "nominalTime": {**FACET, "nominalStartTime": f"2026-01-0{number}T00:00:00+00:00"},
         "test": _tests(chance),
+        "timing": {**FACET, "durationMs": chance.randint(1, 3)},
     }
     if chance.random() < 0.1:
-        return {"cdme_fidelityCertificate": chance.choice(CERTIFICATES)}
+        return {"cdme_fidelityCertificate": _certificate(chance, run_id)}
     return {name: facet for name, facet in facets.items() if chance.random() < 0.5}
+
+
+def _certificate(chance: Random, run_id: str) -> dict[str, Any]:
+    """A genuine or a bad certificate: mostly of this run, sometimes of another."""
+    sealed = replace(_GENUINE, run_id=chance.choice([run_id, run_id, _GENUINE.run_id])).sealed()
+    bad = (replace(sealed, contract_version="changed"), replace(sealed, algorithm="md5"))
+    return facet_of(chance.choice([sealed, *bad]))
 
 
 def job_facets(chance: Random) -> dict[str, Any] | None:
@@ -190,13 +193,21 @@ def _dataset(chance: Random, world: str, name: str) -> dict[str, Any]:
         "schema": _deletable(chance, {"fields": fields[: chance.randint(0, 2)]}),
         "columnLineage": {**FACET, **chance.choice(lineages)},
         "tags": {**FACET, "tags": tags[: chance.randint(0, 2)]},
-        "symlinks": {**FACET, "identifiers": [{"namespace": world, "name": "d", "type": "TABLE"}]},
+        "symlinks": {**FACET, "identifiers": _identifiers(chance, world)},
         "dataSource": {**FACET, "name": "db", "uri": f"db://{chance.choice('xy')}"},
         "lineproof_qualityMetrics": {**FACET, "score": chance.choice([0.25, 1])},
         "custom_facet": {**FACET, "number": chance.randint(1, 3)},
     }
     chosen = {"namespace": world, "name": name, "facets": _some(chance, facets)}
     return _present(chosen)
+
+
+def _identifiers(chance: Random, world: str) -> list[dict[str, Any]]:
+    """Other names of a dataset, with chains, cycles and the dataset itself among them."""
+    return [
+        {"namespace": world, "name": chance.choice("abcd"), "type": chance.choice(["TABLE", "LOCATION"])}
+        for _ in range(chance.randint(0, 3))
+    ]
 
 
 def _some(chance: Random, facets: dict[str, Any]) -> dict[str, Any] | None:

@@ -1,16 +1,25 @@
 """A Kafka cluster as lineproof's own processes use it: topics, offsets, and records sent as they are."""
 
+import logging
 import time
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicCollection, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec  # type: ignore[attr-defined]
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AdminClient,
+    ConfigResource,
+    NewTopic,
+    OffsetSpec,
+    ResourceType,
+)
 
 from lineproof.schemas.envelope import MAX_RECORD_BYTES
 from lineproof.schemas.errors import LineproofError
 from lineproof.schemas.record import Record
+
+log = logging.getLogger(__name__)
 
 _BY_KEY = -1
 """The partition number that lets the key choose the partition."""
@@ -18,31 +27,6 @@ _BY_KEY = -1
 
 class KafkaUnavailable(LineproofError):
     """The broker does not answer, the topic does not exist, or permission is denied."""
-
-
-def spark_options(options: Mapping[str, str]) -> dict[str, str]:
-    """The same options for Spark's Java client, which has other names and formats for some of them."""
-    java = dict(options)
-    mechanism = java.pop("sasl.mechanisms", None) or java.get("sasl.mechanism")
-    if mechanism:
-        java["sasl.mechanism"] = mechanism
-    username, password = java.pop("sasl.username", None), java.pop("sasl.password", None)
-    if username is not None and password is not None:
-        module = "scram.ScramLoginModule" if str(mechanism).startswith("SCRAM") else "plain.PlainLoginModule"
-        java["sasl.jaas.config"] = (
-            f"org.apache.kafka.common.security.{module} required "
-            f"username={_quoted(username)} password={_quoted(password)};"
-        )
-    if "ssl.ca.location" in java:
-        java["ssl.truststore.type"] = "PEM"
-        java["ssl.truststore.location"] = java.pop("ssl.ca.location")
-    java.setdefault("max.request.size", str(MAX_RECORD_BYTES))
-    return java
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
 
 
 class KafkaCluster:
@@ -104,6 +88,17 @@ class KafkaCluster:
             ) from error
         return str(found) if found.get_most_significant_bits() or found.get_least_significant_bits() else ""
 
+    def max_message_bytes(self, *topics: str, timeout_s: float = 10) -> dict[str, int]:
+        """The size of the largest record batch by topic, without topics that this user may not describe."""
+        resources = [ConfigResource(ResourceType.TOPIC, topic) for topic in topics]
+        found = {}
+        for resource, future in self._admin.describe_configs(resources, request_timeout=timeout_s).items():
+            try:
+                found[resource.name] = int(future.result()["max.message.bytes"].value)
+            except KafkaException as error:
+                log.warning("The broker does not describe the topic %s: %s", resource.name, error.args[0].str())
+        return found
+
     def require_topics(self, *names: str) -> None:
         """Refuse to continue if one of these topics does not exist."""
         existing = self.topics()
@@ -148,9 +143,16 @@ class KafkaCluster:
     def create_topics(
         self, names: list[str], partitions: int, replication_factor: int, *, compacted: bool = False
     ) -> list[str]:
-        """Create the topics that do not exist, wait until the broker has them, and return their names."""
+        """Create the topics that do not exist, wait until the broker has them, and return their names.
+
+        The broker sets the timestamps: a producer with a wrong clock does not decide when its records expire.
+        """
         existing = self.topics()
-        config = {"max.message.bytes": str(MAX_RECORD_BYTES), **({"cleanup.policy": "compact"} if compacted else {})}
+        config = {
+            "max.message.bytes": str(MAX_RECORD_BYTES),
+            "message.timestamp.type": "LogAppendTime",
+            **({"cleanup.policy": "compact"} if compacted else {}),
+        }
         new = [NewTopic(name, partitions, replication_factor, config=config) for name in names if name not in existing]
         if not new:
             return []
@@ -176,12 +178,13 @@ class KafkaCluster:
         if KafkaError._AUTHENTICATION in codes:
             return KafkaUnavailable(
                 f"The broker at {self._address} refused the credentials.",
-                "Check security.protocol, sasl.mechanism, sasl.username and sasl.password under `kafka`.",
+                "Check security.protocol, sasl.mechanism, sasl.username and sasl.password under `kafka`, or the client "
+                "certificate, or the OAuth client.",
             )
         if KafkaError._SSL in codes:
             return KafkaUnavailable(
                 f"TLS with the broker at {self._address} failed: {self._errors[-1].str()}",
-                "Check security.protocol and ssl.ca.location under `kafka`.",
+                "Check security.protocol, ssl.ca.location, ssl.certificate.location and ssl.key.location.",
             )
         cause = self._errors[0].str() if self._errors else error.args[0].str()
         return KafkaUnavailable(

@@ -4,20 +4,31 @@ Not every offset is a record: the marker at the end of a transaction takes an of
 a gap in the archive is looked up in the topic, as long as the topic still has that range.
 """
 
-import time
-import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-
-from confluent_kafka import Consumer, KafkaError, TopicPartition
+from functools import partial
 
 from lineproof.schemas.archive_names import newest_name
+from lineproof.schemas.record import TopicRecord
 from lineproof.serving.sql import Tables
-from lineproof.topics.cluster import KafkaCluster, KafkaUnavailable
+from lineproof.topics.cluster import KafkaCluster
+from lineproof.topics.records import read_records
 
 _ENDS = "SELECT topic, partition, max(archive.offset) + 1 FROM archive GROUP BY topic, partition"
-_GAPS = "SELECT topic, partition, first_missing, last_missing FROM archive_gaps ORDER BY ALL"
+_GAPS = """
+SELECT topic, partition, previous + 1, present - 1
+FROM (
+    SELECT
+        topic,
+        partition,
+        archive.offset AS present,
+        lag(archive.offset, 1, -1) OVER (PARTITION BY topic, partition ORDER BY archive.offset) AS previous
+    FROM archive
+)
+WHERE present > previous + 1
+ORDER BY ALL
+"""
 
 
 class GapKind(Enum):
@@ -48,20 +59,25 @@ class Gap:
     kind: GapKind
 
 
-def find_gaps(tables: Tables, topic: str, cluster: KafkaCluster, options: Mapping[str, str]) -> Iterator[Gap]:
+def find_gaps(
+    tables: Tables, topics: Sequence[str], cluster: KafkaCluster, options: Mapping[str, str], isolation_level: str
+) -> Iterator[Gap]:
     """All gaps in the archive, and the offsets after its end, each with what is known about it."""
     ends: dict[str, dict[int, int]] = {}
     for name, partition, end in tables.query(_ENDS).rows:
         ends.setdefault(name, {})[partition] = end
-    newest = newest_name(topic, ends)
-    in_topic = cluster.offsets(topic)
-    archived = ends.get(newest, {})
-    was_recreated = any(end > in_topic[partition][1] for partition, end in archived.items() if partition in in_topic)
+    current = {newest_name(topic, ends): (topic, cluster.offsets(topic)) for topic in topics}
     for name, partition, first, last in tables.query(_GAPS).rows:
-        bounds = in_topic.get(partition) if name == newest and not was_recreated else None
+        topic, in_topic = current.get(name, (name, {}))
+        bounds = None if _was_recreated(ends[name], in_topic) else in_topic.get(partition)
         gap = Gap(name, partition, first, last, last - first + 1, GapKind.GONE)
-        yield from _looked_up(gap, bounds, topic, options)
-    yield from _after_the_archive(newest, archived, in_topic)
+        yield from _looked_up(gap, bounds, partial(read_records, options, topic, isolation_level=isolation_level))
+    for name, (_, in_topic) in current.items():
+        yield from _after_the_archive(name, ends.get(name, {}), in_topic)
+
+
+def _was_recreated(archived: Mapping[int, int], in_topic: Mapping[int, tuple[int, int]]) -> bool:
+    return any(end > in_topic[partition][1] for partition, end in archived.items() if partition in in_topic)
 
 
 def _after_the_archive(
@@ -79,48 +95,14 @@ def _after_the_archive(
             yield Gap(name, partition, waiting, end - 1, end - waiting, GapKind.WAITING)
 
 
-def _looked_up(gap: Gap, bounds: tuple[int, int] | None, topic: str, options: Mapping[str, str]) -> Iterator[Gap]:
+def _looked_up(
+    gap: Gap, bounds: tuple[int, int] | None, read: Callable[[int, int, int], Iterator[TopicRecord]]
+) -> Iterator[Gap]:
     """A gap in the archive, split: the offsets that the topic no longer has, and the rest, looked up in the topic."""
     begin = min(max(gap.first, bounds[0]), gap.last + 1) if bounds else gap.last + 1
     if begin > gap.first:
         yield Gap(gap.topic, gap.partition, gap.first, begin - 1, begin - gap.first, GapKind.GONE)
     if begin <= gap.last:
-        found = records_between(topic, gap.partition, begin, gap.last, options)
+        found = sum(1 for _ in read(gap.partition, begin, gap.last + 1))
         kind = GapKind.MISSING if found else GapKind.NOTHING
         yield Gap(gap.topic, gap.partition, begin, gap.last, found or gap.last - begin + 1, kind)
-
-
-def records_between(
-    topic: str, partition: int, first: int, last: int, options: Mapping[str, str], timeout_s: float = 30
-) -> int:
-    """How many records a topic has between two offsets."""
-    consumer = Consumer(
-        {
-            **options,
-            "group.id": f"lineproof-gaps-{uuid.uuid4()}",
-            "enable.auto.commit": False,
-            "enable.partition.eof": True,
-            "isolation.level": "read_uncommitted",  # as the job reads
-            "log_level": 0,
-        }
-    )
-    found, why, deadline = 0, "no record was delivered in time", time.monotonic() + timeout_s
-    try:
-        consumer.assign([TopicPartition(topic, partition, first)])
-        while time.monotonic() < deadline:
-            message = consumer.poll(1)
-            if message is None:
-                continue
-            error = message.error()
-            if error and error.code() != KafkaError._PARTITION_EOF:
-                why = error.str()
-                break
-            if error or int(message.offset() or 0) > last:
-                return found
-            found += 1
-            deadline = time.monotonic() + timeout_s
-    finally:
-        consumer.close()
-    raise KafkaUnavailable(
-        f"The records of {topic}-{partition} cannot be read: {why}.", "Check the broker, and grant READ on the topic."
-    )

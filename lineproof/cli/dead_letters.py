@@ -113,7 +113,7 @@ def redrive(
     letters = DeadLetters(settings.tables_path)
     found: Sequence[Outline] = letters.named(records) if records else letters.outlines(reason)
     chosen = [letter.record for letter in found if again or letter.redriven_at is None]
-    topic = settings.topics.events
+    topic = settings.topics.event_topics.first
     if len(chosen) < len(found):
         err.print(f"{len(found) - len(chosen)} were sent again before, and are skipped (--again sends them).")
     if dry_run:

@@ -27,7 +27,9 @@ def gaps(context: CommandContext, output: OutputOption = Format.TABLE) -> None:
     with err.status("Comparing archive and topic…"):
         tables = Tables(settings.tables_path)
         [(records,)] = tables.query("SELECT count(*) FROM archive").rows
-        found = list(find_gaps(tables, settings.topics.events, KafkaCluster(options), options))
+        cluster = KafkaCluster(options)
+        topics = {*settings.topics.event_topics.names, *settings.topics.event_topics.matching(cluster.topics())}
+        found = list(find_gaps(tables, sorted(topics), cluster, options, settings.isolation_level))
     columns = ["topic", "partition", "first", "last", "offsets", "what"]
     rows = [[gap.topic, gap.partition, gap.first, gap.last, gap.offsets, gap.kind.value] for gap in found]
     show(columns, rows, output)

@@ -23,6 +23,14 @@ AcceptLossOption = Annotated[
 RestoreOption = Annotated[
     bool, typer.Option("--restore-checkpoint", help="Recreate a lost ingest checkpoint from the archive.")
 ]
+RebuildOption = Annotated[
+    bool,
+    typer.Option(
+        "--rebuild",
+        help="Remove all tables except the archive, and make them again from it. What was published is not published "
+        "again.",
+    ),
+]
 
 
 @with_context
@@ -37,6 +45,7 @@ def job(
     create_topics: Annotated[bool, typer.Option("--create-topics", help="Create missing topics.")] = False,
     accept_loss: AcceptLossOption = None,
     restore_checkpoint: RestoreOption = False,
+    rebuild: RebuildOption = False,
 ) -> None:
     """Run the streaming job against any broker.
 
@@ -56,7 +65,8 @@ def job(
         create_topics=create_topics,
         report=print_progress,
         started=lambda: err.print(f"Reading {escape(settings.topics.events)}. Ctrl-C stops."),
-        recovery=Recovery(accept_loss, restore_checkpoint),
+        recovery=Recovery(accept_loss, restore_checkpoint, rebuild),
+        say=say,
     )
 
 
@@ -90,3 +100,8 @@ def bench(
 def print_progress(batch: "Progress") -> None:
     """One line about a finished batch."""
     err.print(f"{batch.query} batch {batch.batch}: {batch.rows} records in {batch.seconds:.1f} s")
+
+
+def say(message: str) -> None:
+    """One line about what the job does."""
+    err.print(escape(message))

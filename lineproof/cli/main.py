@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 from lineproof.cli import (
     certificates,
     dead_letters,
+    defects,
     diff,
     gaps,
     job,
@@ -67,7 +68,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
         service.jars,
         job.bench,
     ),
-    "Events": (load.load, tail.tail),
+    "Events": (load.load, tail.tail, defects.defects),
     "Tables": (tables.sql, tables.tables, tables.catalog, maintain.maintain),
     "Recovery": (gaps.gaps, replay.replay, diff.diff),
 }

@@ -34,7 +34,7 @@ def run(
     The suites are those that lineproof ships for its own tables, and yours in `conf/suites` (setting quality.suites).
     Exit code 3: an expectation failed, or a suite could not be run.
 
-    [bold]Example:[/] lineproof quality run runs edges --since 2h
+    [bold]Example:[/] lineproof quality run runs job_io --since 2h
     """
     from lineproof.schemas.durations import moment
 

@@ -34,7 +34,9 @@ def replay(
     ],
     place: Annotated[
         str | None,
-        typer.Argument(metavar="TOPIC|DIR", help="Topic (default: topics.events), or directory for the tables."),
+        typer.Argument(
+            metavar="TOPIC|DIR", help="Topic (default: the first of topics.events), or directory for the tables."
+        ),
     ] = None,
     since: Annotated[
         str | None, typer.Option(metavar="TIME", help="From this Kafka timestamp: 2h (ago), 2026-01-31T10:00Z.")
@@ -79,7 +81,7 @@ def replay(
     if dry_run:
         _print_size(settings, selection)
     elif to is ReplayTarget.TOPIC:
-        _to_topic(settings, selection, place or settings.topics.events, rate)
+        _to_topic(settings, selection, place or settings.topics.event_topics.first, rate)
     else:
         _to_tables(settings, selection, Path(str(place)).absolute())
 
@@ -124,10 +126,12 @@ def _to_topic(settings: Settings, selection: "Selection", topic: str, rate: floa
 
 def _to_tables(settings: Settings, selection: "Selection", directory: Path) -> None:
     from lineproof.local.replay import replay_to_tables
-    from lineproof.local.spark_session import spark_session
+    from lineproof.local.spark_session import spark_session, stop_session
+    from lineproof.local.stop_deadline import StopDeadline
     from lineproof.local.stop_signal import StopSignal
     from lineproof.serving.replay_tables import plan_tables
     from lineproof.serving.sql import Tables
+    from lineproof.streaming.delta.private_api.jvm_process import jvm_process
 
     _warn_of_uncurated_records(settings, selection)
     with err.status("Reading the archive…"):
@@ -141,22 +145,23 @@ def _to_tables(settings: Settings, selection: "Selection", directory: Path) -> N
     err.print("Starting Spark…")
     spark = spark_session(settings)
     stop.listen()
-    try:
-        with progress() as bar:
-            tasks = {
-                "curate": bar.add_task("Events and runs", total=plan.records, completed=rows("records")),
-                "graph": bar.add_task("Jobs, datasets and edges", total=None),
-            }
+    with StopDeadline(stop, jvm_process(spark)):
+        try:
+            with progress() as bar:
+                tasks = {
+                    "curate": bar.add_task("Events and runs", total=plan.records, completed=rows("records")),
+                    "graph": bar.add_task("Jobs, datasets and lineage", total=None),
+                }
 
-            def report(batch: "Progress") -> None:
-                total = plan.records if batch.query == "curate" else rows("lineage_events")
-                bar.update(tasks[batch.query], advance=batch.rows, total=total)
+                def report(batch: "Progress") -> None:
+                    total = plan.records if batch.query == "curate" else rows("lineage_events")
+                    bar.update(tasks[batch.query], advance=batch.rows, total=total)
 
-            replay_to_tables(spark, settings, plan, directory, report, stop)
-            if not stop():
-                bar.update(tasks["graph"], completed=rows("lineage_events"), total=rows("lineage_events"))
-    finally:
-        spark.stop()
+                replay_to_tables(spark, settings, plan, directory, report, stop)
+                if not stop():
+                    bar.update(tasks["graph"], completed=rows("lineage_events"), total=rows("lineage_events"))
+        finally:
+            stop_session(spark)
     if stop():
         err.print("Stopped. Run the same command to continue.")
         raise typer.Exit(1)

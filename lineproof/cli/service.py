@@ -7,7 +7,7 @@ import yaml
 from rich.markup import escape
 
 from lineproof.cli.context import CommandContext, OutputOption, with_context
-from lineproof.cli.job import AcceptLossOption, RestoreOption, print_progress
+from lineproof.cli.job import AcceptLossOption, RebuildOption, RestoreOption, print_progress, say
 from lineproof.cli.output import Format, err, out, show
 
 
@@ -31,6 +31,7 @@ def up(
     ] = False,
     accept_loss: AcceptLossOption = None,
     restore_checkpoint: RestoreOption = False,
+    rebuild: RebuildOption = False,
 ) -> None:
     """Run a broker and the job on this machine until Ctrl-C. Continues where it stopped.
 
@@ -44,6 +45,7 @@ def up(
             *context.arguments,
             *([f"--accept-loss={accept_loss}"] if accept_loss is not None else []),
             *(["--restore-checkpoint"] if restore_checkpoint else []),
+            *(["--rebuild"] if rebuild else []),
         ]
         with err.status("Starting broker and job…"):
             services.up_detached(arguments, context.settings)
@@ -54,7 +56,8 @@ def up(
             context.settings,
             print_progress,
             lambda address: err.print(f"Running; broker at {address}. Ctrl-C stops."),
-            Recovery(accept_loss, restore_checkpoint),
+            Recovery(accept_loss, restore_checkpoint, rebuild),
+            say,
         )
         err.print("Stopped.")
 
@@ -68,7 +71,7 @@ def down(context: CommandContext) -> None:
     from lineproof.local import services
 
     with err.status("Stopping…"):
-        was_running = services.down(context.settings)
+        was_running = services.down(context.settings, lambda message: err.print(message))
     err.print("Stopped." if was_running else "Nothing was running.")
 
 

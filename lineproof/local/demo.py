@@ -77,7 +77,7 @@ def demo(settings: Settings) -> bool:
             tasks = {
                 "ingest": progress.add_task("Spark: topic to archive", total=None),
                 "curate": progress.add_task("Spark: archive to events and runs", total=None),
-                "graph": progress.add_task("Spark: events to jobs, datasets, edges", total=None),
+                "graph": progress.add_task("Spark: events to jobs, datasets, lineage", total=None),
             }
 
             def report(batch: BatchProgress) -> None:
@@ -87,7 +87,7 @@ def demo(settings: Settings) -> bool:
                 raise KeyboardInterrupt
             for number in tasks.values():
                 progress.update(number, total=progress.tasks[number].completed)
-            offsets = KafkaCluster(client_options(settings)).offsets(settings.topics.events)
+            offsets = KafkaCluster(client_options(settings)).offsets(settings.topics.event_topics.first)
             in_topic = sum(end - begin for begin, end in offsets.values())
     finally:
         broker.stop()
@@ -108,7 +108,9 @@ def _send(settings: Settings, advance: Callable[[], None]) -> Sent:
             f"Its log is {settings.home / 'broker' / 'broker.log'}.",
         )
     added, duplicates = noise(), copies.records[::RESEND_EVERY]
-    KafkaCluster(client_options(settings)).send(settings.topics.events, [*duplicates, *added.events, *added.broken])
+    KafkaCluster(client_options(settings)).send(
+        settings.topics.event_topics.first, [*duplicates, *added.events, *added.broken]
+    )
     return Sent(len(copies.records) + len(added.events), len(duplicates), len(added.broken))
 
 

@@ -12,4 +12,11 @@ def load_files(files: Sequence[str], settings: Settings) -> Load:
     """A load of these files to the events topic. A file that cannot be read is refused before anything is sent."""
     require_readable(files)
     registry = registry_of(settings)
-    return Load(files, client_options(settings), settings.topics.events, settings.spool_path, settings.home, registry)
+    return Load(
+        files,
+        client_options(settings),
+        settings.topics.event_topics.first,
+        settings.spool_path,
+        settings.home,
+        registry,
+    )

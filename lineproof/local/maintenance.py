@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from lineproof.cli.output import err
 from lineproof.local.logs import job_log
-from lineproof.local.spark_session import spark_session
+from lineproof.local.spark_session import spark_session, stop_session
 from lineproof.schemas.errors import LineproofError, TableNotFound, suggest
 from lineproof.schemas.tables import TABLES
 from lineproof.settings import Settings
@@ -36,7 +36,7 @@ def maintain_tables(
             f"Finished steps stay done, and no data is lost: run it again. See {job_log(settings)} for details.",
         ) from error
     finally:
-        spark.stop()
+        stop_session(spark)
     return results
 
 

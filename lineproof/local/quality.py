@@ -8,7 +8,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from lineproof.connection import emitter_of
-from lineproof.local.spark_session import spark_session
+from lineproof.local.spark_session import spark_session, stop_session
 from lineproof.quality.background_task import QualitySchedule, QualityTask
 from lineproof.quality.runner import Runner, SuiteResult
 from lineproof.quality.suite import find_suites
@@ -43,7 +43,7 @@ def run_suites(
         runner = Runner(spark, emitter, settings.tables_path, checkpoints=settings.checkpoints_path, since=since)
         return runner.run([suites[name] for name in names or suites], report)
     finally:
-        spark.stop()
+        stop_session(spark)
         emitter.close(30)
 
 

@@ -22,7 +22,9 @@ def replay_to_tables(
 ) -> None:
     """Rebuild all tables in a directory from the selected records. Continues a replay that was stopped."""
     checkpoints = plan.directory / "checkpoints"
-    config = rebuild_config(settings.tables_path, str(directory), str(checkpoints), schema_ids(settings))
+    config = rebuild_config(
+        settings.tables_path, str(directory), str(checkpoints), schema_ids(settings), settings.limits.limits()
+    )
     chosen = plan.filter
     rebuild(
         spark,

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,11 @@ from lineproof.local.logs import rotate_up_log, up_log
 from lineproof.schemas.errors import LineproofError
 from lineproof.settings import Settings
 from lineproof.streaming.run import Progress
+
+BROKER_TIMEOUT_S = 10.0
+REPORT_AFTER_S = 4.0
+SPARK_MAIN_CLASS = "org.apache.spark.deploy.SparkSubmit"
+"""In the command line of the JVM that PySpark starts."""
 
 
 class ServiceError(LineproofError):
@@ -58,6 +64,7 @@ def up(
     report: Callable[[Progress], None],
     started: Callable[[str], None],
     recovery: Recovery = NO_RECOVERY,
+    say: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Run broker and job until a signal stops them. `started` gets the broker's address."""
     refuse_foreign_broker(settings)
@@ -76,10 +83,10 @@ def up(
         report(batch)
 
     try:
-        run_job(settings, create_topics=True, report=report_batch, started=ready, recovery=recovery)
+        run_job(settings, create_topics=True, report=report_batch, started=ready, recovery=recovery, say=say)
     finally:
         service.unregister()
-        broker.stop()
+        broker.stop(BROKER_TIMEOUT_S)
 
 
 def up_detached(arguments: list[str], settings: Settings, timeout_s: float = 180) -> None:
@@ -110,21 +117,36 @@ def up_detached(arguments: list[str], settings: Settings, timeout_s: float = 180
         time.sleep(0.2)
 
 
-def down(settings: Settings, timeout_s: float = 60) -> bool:
-    """Stop the service and the broker; return whether anything was running."""
+def down(settings: Settings, report: Callable[[str], None] = lambda _: None, timeout_s: float = 60) -> bool:
+    """Stop the service and the broker within the time; return whether anything was running."""
+    deadline = time.monotonic() + timeout_s
     process = Service(settings.home).process()
     if process:
-        process.send_signal(signal.SIGTERM)
-        try:
-            process.wait(timeout_s)
-        except psutil.TimeoutExpired:
-            # Safe: the next start repeats the interrupted batch.
-            process.kill()
-            process.wait(timeout_s)
+        _stop_job(process, timeout_s - BROKER_TIMEOUT_S, report)
     broker = Broker(settings.home / "broker")
     had_broker = broker.address() is not None
-    broker.stop()
+    broker.stop(max(1.0, deadline - time.monotonic()))
     return bool(process) or had_broker
+
+
+def _stop_job(process: psutil.Process, timeout_s: float, report: Callable[[str], None]) -> None:
+    """Stop the process of the service and its JVM; with SIGKILL at the end, after which the next start goes on."""
+    deadline = time.monotonic() + timeout_s
+    with suppress(psutil.NoSuchProcess):
+        jvms = [child for child in process.children(recursive=True) if _is_spark(child)]
+        process.send_signal(signal.SIGTERM)
+        if psutil.wait_procs([process], REPORT_AFTER_S)[1]:
+            report(f"Waiting up to {timeout_s:.0f} s for running batches…")
+        _, alive = psutil.wait_procs([process, *jvms], max(0.0, deadline - time.monotonic()))
+        for left in alive:
+            left.kill()
+        psutil.wait_procs(alive, BROKER_TIMEOUT_S)
+
+
+def _is_spark(process: psutil.Process) -> bool:
+    with suppress(psutil.Error):
+        return SPARK_MAIN_CLASS in process.cmdline()
+    return False
 
 
 def refuse_if_running(service: Service) -> None:

@@ -118,7 +118,7 @@ def _from_openlineage_environment(environ: Mapping[str, str]) -> dict[str, Any]:
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     """`LINEPROOF_TRIGGER`, `LINEPROOF_TOPICS_EVENTS`, `LINEPROOF_KAFKA_BOOTSTRAP_SERVERS`.
 
-    Spark options are case-sensitive, and cannot be written as variables.
+    Options of Spark and of its Kafka source are case-sensitive, and cannot be written as variables.
     """
     found: dict[str, Any] = {}
     renamed: dict[str, str] = {}
@@ -137,7 +137,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
         else:
             raise SettingsError(
                 f"The variable {variable} sets nothing: {_did_you_mean(name, Settings.model_fields)}",
-                "Correct or unset it. Spark options can be given in a file or by --set.",
+                "Correct or unset it. Options of Spark and of its Kafka source can be given in a file or by --set.",
             )
     _refuse_old_names(renamed)
     return found

@@ -9,11 +9,13 @@ from pydantic import Field, field_validator
 from lineproof.schemas.durations import AVAILABLE_NOW, Duration
 from lineproof.schemas.envelope import WRITER_SCHEMAS
 from lineproof.schemas.registry import InvalidRegistryOptions, check
+from lineproof.settings.kafka_source import check_source_options
 from lineproof.settings.masking import mask_secrets
 from lineproof.settings.sections import (
     EmitterSettings,
     Interval,
     IntervalOrNow,
+    LimitSettings,
     MaintenanceSettings,
     QualitySettings,
     RetentionSettings,
@@ -23,7 +25,7 @@ from lineproof.settings.sections import (
 
 
 class Settings(Section):
-    """All settings. `kafka`, `spark` and `schema_registry` pass options through under their own names."""
+    """All settings. `kafka`, `source`, `spark` and `schema_registry` take options under their own names."""
 
     home: Path = Field(Path(".lineproof"), description="Directory for all local files: broker, tables, spool, logs.")
     tables: str = Field("", description="Directory or URI of the Delta tables. Default: `{home}/tables`.")
@@ -38,12 +40,38 @@ class Settings(Section):
         description="How often the job reads new events, such as `10s`; or `available-now`: catch up and stop.",
     )
     graph_trigger: Interval = Field(
-        Duration("1m"), description="How often jobs, datasets, schemas and edges are updated."
+        Duration("1m"), description="How often jobs, datasets, schemas and lineage are updated."
     )
-    max_offsets_per_trigger: int = Field(200_000, ge=1, description="Maximum number of records in a batch.")
+    tolerance: Literal["lenient", "strict"] = Field(
+        "lenient",
+        description="`lenient`: an event with a defect is used. `strict`: most defects make a dead letter of it.",
+    )
+    batch_timeout: Interval = Field(
+        Duration("15m"),
+        description="A batch that takes longer is cancelled, and the record that it fails on goes into quarantine.",
+    )
+    max_offsets_per_trigger: int = Field(
+        200_000,
+        ge=1,
+        description="Maximum number of records in a batch. A full batch starts at once, without waiting for `trigger`.",
+    )
+    stalled_after: Interval = Field(
+        Duration("10m"),
+        description="How long a batch may run before its query is reported as stalled. Three times as long as the last "
+        "batches is always allowed.",
+    )
+    isolation_level: Literal["read_uncommitted", "read_committed"] = Field(
+        "read_uncommitted",
+        description="Whether records of aborted and open transactions are read too. `read_committed`: only committed "
+        "ones; an open transaction holds back all later records.",
+    )
+    source: dict[str, str] = Field(
+        default_factory=dict, description="Options of Spark's Kafka source, such as `minPartitions`."
+    )
     quality: QualitySettings = Field(QualitySettings(), description="Suites of expectations.")
     maintenance: MaintenanceSettings = Field(MaintenanceSettings(), description="Maintenance by the running job.")
     retention: RetentionSettings = Field(RetentionSettings(), description="How long rows and files are kept.")
+    limits: LimitSettings = Field(LimitSettings(), description="How much of one event, run, job or dataset is kept.")
     schema_registry: dict[str, str] = Field(
         default_factory=dict,
         description="Options of the schema registry, such as `url`. Empty: no registry; records carry the fingerprint "
@@ -61,10 +89,17 @@ class Settings(Section):
         default_factory=dict, description="Spark options, such as `spark.sql.shuffle.partitions`."
     )
 
-    @field_validator("kafka", "spark", "schema_registry", mode="before")
+    @field_validator("kafka", "source", "spark", "schema_registry", mode="before")
     @classmethod
     def _flat_text(cls, value: object) -> object:
         return _flatten(value) if isinstance(value, Mapping) else value
+
+    @field_validator("kafka")
+    @classmethod
+    def _no_isolation_level(cls, value: dict[str, str]) -> dict[str, str]:
+        if "isolation.level" in value:
+            raise ValueError("isolation.level is set by the job and by the commands: set isolation_level instead")
+        return value
 
     @field_validator("spark")
     @classmethod
@@ -72,6 +107,12 @@ class Settings(Section):
         for name in value:
             if not name.startswith("spark."):
                 raise ValueError(f"Spark options begin with 'spark.'; did you mean 'spark.{name}'?")
+        return value
+
+    @field_validator("source")
+    @classmethod
+    def _free_source_options(cls, value: dict[str, str]) -> dict[str, str]:
+        check_source_options(value)
         return value
 
     @field_validator("schema_registry")

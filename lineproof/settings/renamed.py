@@ -10,6 +10,7 @@ RENAMED = {
     "quality_trigger": "quality.run_every",
     "suites": "quality.suites",
     "retention.files": "retention.vacuum_after",
+    "retention.edges": "retention.column_lineage",
 }
 """Old name to new name, of a setting or of a whole section."""
 

@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, PlainValidator, field_validat
 from lineproof.producers.lineage_mode import LineageMode
 from lineproof.producers.naming import InvalidName, NamespaceMode, check_namespace, namespace
 from lineproof.schemas.durations import Duration
+from lineproof.schemas.limits import Limits
+from lineproof.schemas.topic_names import TopicNames
 
 _BATCHES = re.compile(r"(?P<number>[1-9]\d*)\s*batch(?:es)?")
 _HOUR_S = 3_600
@@ -77,7 +79,12 @@ FileAge = Annotated[
 class TopicSettings(Section):
     """The Kafka topics."""
 
-    events: str = Field("lineage.events", min_length=1, description="Topic that producers publish events to.")
+    events: str = Field(
+        "lineage.events",
+        min_length=1,
+        description="Topics that the job reads: names, and patterns that begin with `^`, as a list or separated by "
+        "commas. Producers publish to the first one.",
+    )
     dead_letters: str = Field(
         "lineage.dead-letters", description="Topic for copies of records that cannot be processed. Empty: none."
     )
@@ -88,6 +95,23 @@ class TopicSettings(Section):
     replication_factor: int = Field(
         1, ge=1, description="Replication factor of topics that `up` and `job --create-topics` create."
     )
+
+    @field_validator("events", mode="before")
+    @classmethod
+    def _join_list(cls, value: object) -> object:
+        return ",".join(map(str, value)) if isinstance(value, list | tuple) else value
+
+    @model_validator(mode="after")
+    def _valid_events(self) -> "TopicSettings":
+        published = [self.dead_letters, self.runs, self.violations, self.quality]
+        if own := self.event_topics.matching(filter(None, published)):
+            raise ValueError(f"events must not include {', '.join(own)}: the job would read what it publishes")
+        return self
+
+    @property
+    def event_topics(self) -> TopicNames:
+        """The topics that the job reads."""
+        return TopicNames.parse(self.events)
 
 
 class EmitterSettings(Section):
@@ -197,13 +221,16 @@ class RetentionSettings(Section):
 
     default: Days = Field(Duration("395d"), description="How long rows of every table without a value here are kept.")
     archive: Days = Field(
-        "never", description="How long rows of `archive`, `records` and `dead_letters` are kept, by Kafka timestamp."
+        "never",
+        description="How long rows of `archive`, `records` and `dead_letters` are kept, by the day of archiving.",
     )
     lineage_events: DaysOrDefault = Field("", description="How long events are kept, by `event_time`.")
     runs: DaysOrDefault = Field(
         "", description="How long runs are kept, by `last_event_at`. Not shorter than `lineage_events`."
     )
-    edges: DaysOrDefault = Field("", description="How long edges are kept after they were last seen.")
+    column_lineage: DaysOrDefault = Field(
+        "", description="How long pairs of columns are kept after they were last seen."
+    )
     dataset_schemas: DaysOrDefault = Field("", description="How long schemas are kept after they were last seen.")
     quality_results: DaysOrDefault = Field("", description="How long quality results are kept, by `event_time`.")
     vacuum_after: FileAge = Field(
@@ -223,3 +250,28 @@ class RetentionSettings(Section):
         return {
             name: round(value.seconds / _DAY_S) if isinstance(value, Duration) else None for name, value in kept.items()
         }
+
+
+class LimitSettings(Section):
+    """The greatest numbers that tables keep of one event, run, job or dataset. Of what is over a limit, the smallest
+    names are kept. Tables that are rebuilt with other limits can differ.
+    """
+
+    datasets: int = Field(Limits.datasets, ge=1, description="Inputs of an event or a run; and as many outputs.")
+    jobs: int = Field(Limits.jobs, ge=1, description="Jobs that the events of one run name.")
+    facets: int = Field(
+        Limits.facets, ge=1, description="Facets of a job or a dataset, besides those that columns are made from."
+    )
+    columns: int = Field(
+        Limits.columns,
+        ge=1,
+        description="Source columns in a `columnLineage` facet, once per target column; of more, the first.",
+    )
+    transformations: int = Field(
+        Limits.transformations, ge=1, description="Transformations between one source column and one target column."
+    )
+    symlinks: int = Field(Limits.symlinks, ge=1, description="Other names of a dataset.")
+
+    def limits(self) -> Limits:
+        """As the job takes them."""
+        return Limits(**self.model_dump())

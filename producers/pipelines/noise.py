@@ -17,7 +17,7 @@ POSTGRES = "postgres://warehouse:5432"
 
 @dataclass(frozen=True)
 class Noise:
-    """Records: unusual events, and values that are no events."""
+    """Records: unusual events, some of them with defects, and values that are no events."""
 
     events: list[Record]
     broken: list[Record]
@@ -40,7 +40,8 @@ class Sent:
 def noise() -> Noise:
     """New runs at each call, with the same faults."""
     now = datetime.now(timezone.utc)
-    return Noise(_unusual_runs(now) + _foreign_events(now), [Record(b"broken", value) for value in _not_events(now)])
+    events = [*_unusual_runs(now), *_foreign_events(now), *_defective_events(now)]
+    return Noise(events, [Record(b"broken", value) for value in _not_events(now)])
 
 
 def _unusual_runs(now: datetime) -> list[Record]:
@@ -110,6 +111,18 @@ def _foreign_json(event_type: str, run_id: str, at: datetime, job: str = "nightl
     ).encode()
 
 
+def _defective_events(now: datetime) -> list[Record]:
+    """Events with something wrong in them that are used all the same."""
+    run_id = str(uuid.uuid4())
+    valid = _foreign_json("OTHER", run_id, now)
+    values = [
+        valid.replace(b"+00:00", b""),
+        valid.replace(run_id.encode(), b"run-42"),
+        valid.replace(b'"example_team": ', b'"example_team": {}, "example_team": '),
+    ]
+    return [Record(b"run:airflow/nightly", value) for value in values]
+
+
 def _not_events(now: datetime) -> list[bytes | None]:
     run_id = str(uuid.uuid4())
     valid = _foreign_json("OTHER", run_id, now)
@@ -119,8 +132,5 @@ def _not_events(now: datetime) -> list[bytes | None]:
         SINGLE_OBJECT_MARKER + b"12345678" + valid,
         valid[:-20],
         b'{"temperature": 21.5}',
-        valid.replace(b"+00:00", b""),
-        valid.replace(run_id.encode(), b"run-42"),
         valid.replace(b'"namespace": "airflow", ', b""),
-        valid.replace(b'"inputs": []', b'"inputs": [], "inputs": []'),
     ]

@@ -1,20 +1,19 @@
 -- The source columns of each column, and the transformations between them. If target_field is null, the edge is for the
--- whole target: the source column decides which rows it has.
+-- whole target: the source column decides which rows it has. last_seen_at is the hour (UTC) of the latest event with it.
 SELECT
-    coalesce(source.node_namespace, edges.source_namespace) AS source_namespace,
-    coalesce(source.node_name, edges.source_name) AS source_name,
-    edges.source_field,
-    coalesce(target.node_namespace, edges.target_namespace) AS target_namespace,
-    coalesce(target.node_name, edges.target_name) AS target_name,
-    edges.target_field,
-    edges.job_namespace,
-    edges.job_name,
-    edges.transformations,
-    edges.first_seen_at,
-    edges.last_seen
-FROM edges
+    coalesce(source.node_namespace, columns.source_namespace) AS source_namespace,
+    coalesce(source.node_name, columns.source_name) AS source_name,
+    columns.source_field,
+    coalesce(target.node_namespace, columns.target_namespace) AS target_namespace,
+    coalesce(target.node_name, columns.target_name) AS target_name,
+    columns.target_field,
+    columns.job_namespace,
+    columns.job_name,
+    columns.transformations,
+    columns.first_seen_at,
+    columns.last_seen_at
+FROM column_lineage AS columns
 LEFT JOIN dataset_nodes AS source
-    ON source.namespace = edges.source_namespace AND source.name = edges.source_name
+    ON source.namespace = columns.source_namespace AND source.name = columns.source_name
 LEFT JOIN dataset_nodes AS target
-    ON target.namespace = edges.target_namespace AND target.name = edges.target_name
-WHERE edges.kind = 'COLUMN'
+    ON target.namespace = columns.target_namespace AND target.name = columns.target_name

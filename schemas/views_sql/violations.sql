@@ -1,5 +1,5 @@
 -- Every check that fails now, in the same columns for all kinds: ledgers, certificates, tests of datasets, missing
--- events and missing records.
+-- events, records that were lost before they were archived, and records in quarantine.
 SELECT kind, verdict, subject, run_id, detail
 FROM ledger_violations
 WHERE stands
@@ -11,6 +11,14 @@ UNION ALL
 SELECT kind, verdict, subject, run_id, detail
 FROM quality_violations
 WHERE stands
+UNION ALL
+SELECT
+    'quarantine',
+    'cannot be processed',
+    coalesce(topic || '/' || CAST(partition AS STRING) || '/' || CAST(quarantine.offset AS STRING), event_id),
+    CAST(NULL AS STRING),
+    error
+FROM quarantine
 UNION ALL
 SELECT
     'emitter',
@@ -27,3 +35,4 @@ SELECT
     CAST(NULL AS STRING),
     CAST(missing AS STRING) || ' from offset ' || CAST(first_missing AS STRING)
 FROM archive_gaps
+WHERE cause = 'lost'

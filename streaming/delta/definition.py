@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, StructType
 
 from lineproof.schemas.table_format import current_format
@@ -49,11 +48,6 @@ class Definition:
         if self._expected.keys() - self._found.keys():
             no_rows = self._spark.createDataFrame([], self._table.struct)
             no_rows.write.format("delta").mode("append").option("mergeSchema", "true").save(self._path)
-
-    def replace_value(self, column: str, old: str, new: str) -> None:
-        """Replace a text in all rows that have it."""
-        table = DeltaTable.forPath(self._spark, self._path)
-        table.update(F.col(column) == old, {column: F.lit(new)})
 
     def describe(self) -> None:
         """Set constraints and properties that differ from those of `create_table`. Delta checks new constraints."""

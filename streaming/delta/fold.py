@@ -24,6 +24,10 @@ ONE_FILE_PER_TASK = {"spark.sql.files.openCostInBytes": MAX_BATCH_BYTES}
 _CURRENT, _IS_NEW, _CHANGED_FILE = "current", "is_new", "changed_file"
 
 
+MAX_READ_WHOLE = 64 << 20
+"""Up to this many bytes of files that may hold a key are read whole. Of more, the keys alone are read first."""
+
+
 @dataclass(frozen=True)
 class FoldPlan:
     """The merged rows of a batch's keys, and what they change in the table."""
@@ -39,6 +43,18 @@ class FoldPlan:
     def rows(self) -> DataFrame:
         """The rows of the batch's keys after the fold."""
         return self.merged.select(*self.table.columns)
+
+
+def files_with_keys(
+    transaction: DeltaTransaction, files: Sequence[DataFile], condition: Column, keys: DataFrame
+) -> list[DataFile]:
+    """Those of the files that hold one of the keys. Small files may be among them that hold none."""
+    if sum(file.size() for file in files) <= MAX_READ_WHOLE:
+        return list(files)
+    rows = transaction.read_files(files).where(condition)
+    found = with_keys(rows.select(*keys.columns, F.col("_metadata.file_name").alias("file")), keys)
+    names = {row.file for row in found.select("file").distinct().collect()}
+    return [file for file in files if file.path().rpartition("/")[2] in names]
 
 
 def plan_fold(

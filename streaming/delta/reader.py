@@ -6,7 +6,8 @@ from delta.tables import DeltaTable
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from lineproof.streaming.delta.table import Range, Table
+from lineproof.streaming.delta.key_ranges import KeyRanges
+from lineproof.streaming.delta.table import Table
 
 
 class TableReader:
@@ -29,13 +30,13 @@ class TableReader:
         """The current rows of the table."""
         return self._spark.read.format("delta").load(self.path(table))
 
-    def rows_of(self, table: Table, keys: DataFrame, within: Range | None = None) -> DataFrame:
-        """The rows of the table that have one of these keys, all of which lie in the range."""
+    def rows_of(self, table: Table, keys: DataFrame, within: KeyRanges | None = None) -> DataFrame:
+        """The rows of the table that have one of these keys, all of which lie in the ranges."""
         return with_keys(self.read(table).where(lies_within(within)), keys)
 
 
-def lies_within(within: Range | None) -> Column:
-    """Whether a row lies in the range; true without one."""
+def lies_within(within: KeyRanges | None) -> Column:
+    """Whether a row lies in the ranges; true without any."""
     return within.condition() if within else F.lit(True)
 
 

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from lineproof.schemas.tables import TableContract
@@ -64,21 +62,3 @@ class Table:
     def struct(self) -> StructType:
         """The columns as Spark's type."""
         return cast(StructType, StructType.fromDDL(", ".join(self.schema)))
-
-
-@dataclass(frozen=True)
-class Range:
-    """The smallest and the greatest value of a column in a batch: Delta skips files outside of it."""
-
-    column: str
-    first: str | None
-    last: str | None
-
-    def condition(self) -> Column:
-        """Whether a value lies in the range."""
-        return F.col(self.column).between(F.lit(self.first), F.lit(self.last))
-
-
-def is_between(time: str, first: int | None, last: int | None) -> Column:
-    """Whether a time lies between two others in microseconds: Delta skips files outside of that range."""
-    return F.col(time).between(*(F.timestamp_micros(F.lit(end)) for end in (first, last)))

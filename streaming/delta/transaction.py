@@ -16,6 +16,9 @@ class DataFile(Protocol):
     def path(self) -> str:
         """Where it is, relative to the table or absolute."""
 
+    def size(self) -> int:
+        """Its bytes."""
+
     def remove(self) -> Any:
         """The action that takes it out of the table."""
 

@@ -27,13 +27,13 @@ RESTORE = (
     "after the last archived record."
 )
 REBUILD = (
-    "Restore the right tables and checkpoints. Or remove the checkpoints `curate` and `graph` and all tables except "
-    "`archive`: they are rebuilt from the archive, and nothing is lost."
+    "Restore the right tables and checkpoints. Or start once with --rebuild: all tables except the archive are made "
+    "again from it, and nothing is lost."
 )
 SAME_TIME = (
-    "Restore tables and checkpoints of the same time. Or remove all checkpoints and all tables except `archive`, and "
-    "start once with --restore-checkpoint: ingest continues after the last archived record, and the other tables are "
-    "rebuilt."
+    "Restore tables and checkpoints of the same time. Or remove the checkpoint `ingest`, and start once with "
+    "--restore-checkpoint --rebuild: ingest continues after the last archived record, and the other tables are made "
+    "again."
 )
 
 

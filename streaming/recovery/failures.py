@@ -23,7 +23,8 @@ _CAUSES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (
         ("SaslAuthenticationException", "Authentication failed", "SslAuthenticationException"),
         "The broker refused the job's credentials.",
-        "Check security.protocol, sasl.mechanism, sasl.username and sasl.password under `kafka`.",
+        "Check security.protocol, sasl.mechanism, sasl.username and sasl.password under `kafka`, or the client "
+        "certificate, or the OAuth client.",
     ),
     (
         ("TopicAuthorizationException", "GroupAuthorizationException"),
@@ -43,8 +44,8 @@ _CAUSES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (
         ("DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE",),
         "A query reads another table than the one its checkpoint belongs to.",
-        "Point `tables` and `checkpoints` at directories that belong together. Or remove the checkpoints `curate` and "
-        "`graph` and all tables except `archive`: they are rebuilt from it.",
+        "Point `tables` and `checkpoints` at directories that belong together. Or start once with --rebuild: all "
+        "tables except the archive are made again from it.",
     ),
     (
         ("DELTA_UNSUPPORTED_FEATURES", "DELTA_INVALID_PROTOCOL_VERSION"),
@@ -58,9 +59,8 @@ _CAUSES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     ),
     (
         ("RecordTooLargeException",),
-        "A dead letter is larger than the dead-letter topic allows.",
-        "Raise max.message.bytes of that topic, or set topics.dead_letters to an empty text: the table dead_letters "
-        "has the record in any case.",
+        "A topic now allows smaller records than when the job started.",
+        "Start the job again: it then shortens the records that are too large.",
     ),
     (
         ("TimeoutException", "No resolvable bootstrap urls", "Failed to create new KafkaAdminClient"),
@@ -79,18 +79,23 @@ def is_data_loss(report: str) -> bool:
     return any(words in report for words in DATA_LOSS)
 
 
+def is_known(report: str) -> bool:
+    """Whether the report names a cause that is known, and is not a record."""
+    return is_data_loss(report) or any(word in report for words, _, _ in _CAUSES for word in words)
+
+
 def explain(report: str) -> JobFailed:
     """An error that says what happened and what to do."""
     for words, what, remedy in _CAUSES:
         if any(word in report for word in words):
             return JobFailed(what, remedy)
     return JobFailed(
-        f"The job stopped: {_cause(report)}",
+        f"The job stopped: {summary(report)}",
         "Nothing is lost: the next start repeats the batch. The job's log has the stack trace; -v prints it.",
     )
 
 
-def _cause(report: str) -> str:
+def summary(report: str) -> str:
     """The line that says what happened: the exception of our own code, if it raised one, or else the first line."""
     _, _, traceback = report.partition("Traceback (most recent call last):\n")
     lines = (line.strip() for line in (*_EXCEPTION.findall(traceback), *report.splitlines()))

@@ -1,4 +1,4 @@
-"""Migrate tables of earlier releases, format by format, to the one that this release writes.
+"""Migrate the archive of an earlier release, format by format, and refuse other tables that have to be rebuilt.
 
 A finished migration is recorded in the table property `lineproof.format` and in the table's history. Every migration
 can be repeated: after a crash, the next start continues with the first one that is not recorded.
@@ -12,10 +12,10 @@ from pyspark.sql import SparkSession
 
 from lineproof.schemas.errors import LineproofError
 from lineproof.schemas.table_format import FORMAT, FORMAT_PROPERTY, current_format, format_number, refuse_newer
-from lineproof.schemas.tables import RUNS
-from lineproof.schemas.verdicts import CERTIFICATE_UNKNOWN_ALGORITHM
+from lineproof.schemas.tables import INGEST
 from lineproof.streaming.delta.definition import Definition
 from lineproof.streaming.delta.table import Table
+from lineproof.streaming.recovery.checkpoint import REBUILD
 
 
 class IncompatibleTable(LineproofError):
@@ -37,19 +37,16 @@ def conform(definition: Definition) -> None:
     definition.describe()
 
 
-def rename_foreign_algorithm(definition: Definition) -> None:
-    """Rename a verdict in `runs` to the word that the other tables and views have for it."""
-    if definition.name == RUNS.name:
-        definition.replace_value("certificate_verdict", "foreign algorithm", CERTIFICATE_UNKNOWN_ALGORITHM)
-
-
 MIGRATIONS: tuple[Migration, ...] = (
-    Migration(
-        1, "columns, constraints and properties of this release; the table records has the time of the event", conform
-    ),
-    Migration(2, "runs.certificate_verdict: foreign algorithm is now unknown algorithm", rename_foreign_algorithm),
+    Migration(1, "columns, constraints and properties of this release", conform),
+    Migration(2, "nothing changed in the archive", conform),
+    Migration(3, "nothing changed in the archive", conform),
 )
-"""In order. A release that changes the content of a table or its meaning adds a migration and increments FORMAT."""
+"""Of the archive, in order. A release that changes the content of a table or its meaning adds a migration, increments
+FORMAT, and says which tables are rebuilt."""
+
+REBUILT_SINCE = 3
+"""Tables that are made from the archive have had other rows before this format: they are rebuilt and not migrated."""
 
 
 def migrate(spark: SparkSession, path: str, table: Table) -> list[Migration]:
@@ -57,6 +54,7 @@ def migrate(spark: SparkSession, path: str, table: Table) -> list[Migration]:
     definition = Definition(spark, path, table)
     found = definition.properties
     refuse_newer(path, found)
+    _refuse_older(path, table, format_number(found))
     if unknown := definition.unknown_columns():
         raise IncompatibleTable(
             f"The table {path} has columns that this release does not know: {', '.join(unknown)}.",
@@ -74,6 +72,15 @@ def migrate(spark: SparkSession, path: str, table: Table) -> list[Migration]:
     return due
 
 
+def _refuse_older(path: str, table: Table, number: int) -> None:
+    """Refuse a table whose rows an earlier release made from the archive, and this one would make differently."""
+    if table.contract.written_by != INGEST and number < REBUILT_SINCE:
+        raise IncompatibleTable(
+            f"The table {path} has format {number}. Since format {REBUILT_SINCE}, its rows are made differently.",
+            REBUILD,
+        )
+
+
 def _check(definition: Definition, path: str, table: Table) -> None:
     """Refuse a table that differs from what `create_table` would make."""
     expected, found = {**table.properties, FORMAT_PROPERTY: str(FORMAT)}, definition.properties
@@ -82,6 +89,6 @@ def _check(definition: Definition, path: str, table: Table) -> None:
     if wrong:
         raise IncompatibleTable(
             f"The table {path} differs from what this release creates: {'; '.join(wrong)}.",
-            "Remove the checkpoints `curate` and `graph` and all tables except `archive`: they are rebuilt from it. "
-            "If this is the archive, undo the change.",
+            "Start once with --rebuild: all tables except the archive are made again from it. If this is the archive, "
+            "undo the change.",
         )

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lineproof.schemas.durations import AVAILABLE_NOW
+from lineproof.schemas.limits import DEFAULT_LIMITS, Limits
 from lineproof.schemas.tables import COORDINATES
 from lineproof.streaming.config import CurateConfig
 from lineproof.streaming.curate import Curate
@@ -17,7 +18,13 @@ from lineproof.streaming.recovery.failures import explain
 from lineproof.streaming.run import Progress, follow
 
 
-def rebuild_config(archive_root: str, tables: str, checkpoints: str, schema_ids: Mapping[int, int]) -> CurateConfig:
+def rebuild_config(
+    archive_root: str,
+    tables: str,
+    checkpoints: str,
+    schema_ids: Mapping[int, int],
+    limits: Limits = DEFAULT_LIMITS,
+) -> CurateConfig:
     """Curate and graph over another archive, until they have caught up. Nothing is published."""
     return CurateConfig(
         tables=tables,
@@ -25,6 +32,7 @@ def rebuild_config(archive_root: str, tables: str, checkpoints: str, schema_ids:
         trigger=AVAILABLE_NOW,
         graph_trigger=AVAILABLE_NOW,
         schema_ids=schema_ids,
+        limits=limits,
         archive_root=archive_root,
     )
 

@@ -8,7 +8,8 @@ from functools import cache
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
-from lineproof.streaming.delta.table import Range, is_between
+from lineproof.schemas.limits import DEFAULT_LIMITS, Limits
+from lineproof.streaming.delta.key_ranges import KeyRanges, granule, prefix, text_ranges, time_ranges
 from lineproof.streaming.spark_settings import storage_level
 
 
@@ -16,8 +17,6 @@ from lineproof.streaming.spark_settings import storage_level
 class Batch:
     """The facts of a batch, with its counts and ranges, which tell a table what to write and which files to read."""
 
-    archived: DataFrame
-    """The archive, or the part of it with the batch's records. Read only for the bytes of records."""
     facts: DataFrame
     """A row per record, persisted: computing it is most of the work."""
     usable: int
@@ -25,16 +24,18 @@ class Batch:
     certificates: int
     tests: int
     """The number of events with test results."""
-    event_times: Column
-    """Whether `event_time` is in the batch's range. A table skips files outside it."""
-    since: Column
-    """Whether `event_time` is not before the batch's first event. Skips files with older events."""
-    issue_times: Column
-    """Whether `issued_at` of a certificate is in the batch's range, or is null. Skips files outside it."""
-    run_ids: Range
-    """The range of the batch's run ids. It is narrow if they are UUIDv7, which begin with the time."""
-    offsets: Column
-    """Whether `offset` is in the batch's range. Skips files outside it."""
+    event_times: KeyRanges
+    """Ranges that cover `event_time` of all events."""
+    issue_times: KeyRanges
+    """Ranges that cover `issued_at` of all certificates that have one."""
+    run_ids: KeyRanges
+    """Ranges that cover the run ids of all events. They are narrow if the ids are UUIDv7, which begin with the time."""
+    limits: Limits
+
+    def since(self) -> Column:
+        """Whether `event_time` is not before the batch's first event. Skips files with older events."""
+        (first, _), *_ = self.event_times.ranges
+        return F.col("event_time") >= first
 
     @property
     def count(self) -> int:
@@ -48,23 +49,21 @@ class Batch:
 
 
 @contextmanager
-def open_batch(facts: DataFrame, archived: DataFrame) -> Iterator[Batch]:
+def open_batch(facts: DataFrame, limits: Limits = DEFAULT_LIMITS) -> Iterator[Batch]:
     """Compute the facts once, with their counts and ranges, and drop them at the end."""
     persisted = facts.persist(storage_level(facts.sparkSession))
     try:
         summary = _summarise(persisted)
         yield Batch(
-            archived=archived,
             facts=persisted,
             usable=summary.usable,
             unusable=summary.unusable,
             certificates=summary.certificates,
             tests=summary.tests,
-            event_times=is_between("event_time", *summary.times),
-            since=F.col("event_time") >= F.timestamp_micros(F.lit(summary.times[0])),
-            issue_times=is_between("issued_at", *summary.issue_times) | F.col("issued_at").isNull(),
-            run_ids=Range("run_id", *summary.run_ids),
-            offsets=F.col("offset").between(*summary.offsets),
+            event_times=time_ranges("event_time", summary.times),
+            issue_times=time_ranges("issued_at", summary.issue_times),
+            run_ids=text_ranges("run_id", summary.run_ids),
+            limits=limits,
         )
     finally:
         persisted.unpersist()
@@ -81,7 +80,7 @@ def issued_at(certificate: Column) -> Column:
 
 
 def _summarise(facts: DataFrame) -> Row:
-    """Counts and ranges. Without groups, because Spark would sort the texts to group them."""
+    """Counts and ranges, in one pass without groups."""
     [row] = facts.agg(*_summary()).collect()
     return row
 
@@ -90,17 +89,15 @@ def _summarise(facts: DataFrame) -> Row:
 def _summary() -> list[Column]:
     is_usable = F.col("reason").isNull()
 
-    def value_range(column: Column) -> Column:
-        usable = F.when(is_usable, column)
-        return F.array(F.min(usable), F.max(usable))
+    def distinct(key: Column) -> Column:
+        return F.collect_set(F.when(is_usable, key))
 
     return [
         F.count_if(is_usable).alias("usable"),
         F.count_if(~is_usable).alias("unusable"),
         F.count_if(is_usable & F.col("certificate").isNotNull()).alias("certificates"),
         F.count_if(is_usable & F.col("tests").isNotNull()).alias("tests"),
-        value_range(F.unix_micros("event_time")).alias("times"),
-        value_range(F.unix_micros(issued_at(F.col("certificate")))).alias("issue_times"),
-        value_range(F.col("run_id")).alias("run_ids"),
-        F.array(F.min("offset"), F.max("offset")).alias("offsets"),
+        distinct(granule(F.col("event_time"))).alias("times"),
+        distinct(granule(issued_at(F.col("certificate")))).alias("issue_times"),
+        distinct(prefix(F.col("run_id"))).alias("run_ids"),
     ]

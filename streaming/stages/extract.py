@@ -1,25 +1,27 @@
-"""Extract the facts of a parsed event: the columns that the tables need."""
+"""Extract the facts of a parsed event: the columns that the tables need.
 
-from collections.abc import Callable
+In three steps, because Spark computes an expression once for each place that uses it: `datasets` of the event as text,
+`kept` without those that have no name or are too many, and `facts`.
+"""
+
 from functools import reduce
-from operator import add
+from operator import or_
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from lineproof.schemas.limits import Limits
+from lineproof.schemas.openlineage import EVENT_TYPES
 from lineproof.streaming.stages.parse import ASSERTIONS, TEST_FACETS
+from lineproof.streaming.stages.values import count, instant, is_blank, normal_run_id, sorted_members
 
-LOCAL_TIME = r"^[1-9]\d{3}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?"
-_ZONE = r"([Zz]|[+-]\d{2}:?\d{2})$"
-_UTC = r"^[1-9]\d{3}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|\+00:00)$"
-_COUNT = r"^\d+(\.\d+)?(E\d+)?$"
 _LEDGER_COUNTS = {
     "input_count": "inputRecordCount",
     "processed_count": "processedCount",
     "filtered_count": "filteredCount",
     "errored_count": "erroredCount",
 }
-_CERTIFICATE_TEXTS = {
+_CERTIFICATE_NAMES = {
     "certificate_id": "certificateId",
     "algorithm": "algorithm",
     "source_state_hash": "sourceStateHash",
@@ -30,61 +32,77 @@ _CERTIFICATE_TEXTS = {
     "previous_hash": "previousHash",
     "chain_hash": "chainHash",
 }
+_STATISTICS = "rowCount STRING, size STRING, bytes STRING"
+_RUN, _JOB = "STRUCT<runId: STRING>", "STRUCT<namespace: STRING, name: STRING>"
+ROLES = ("inputs", "outputs")
 
 
-def facts(event: Column, text: Column) -> dict[str, Column]:
-    """The facts of an event, by column name. `text` is its JSON."""
-    run_facets = event["run"]["facets"]
+def datasets(event: Column) -> dict[str, Column]:
+    """The inputs and outputs of an event with everything that is read of them, as text."""
+    inputs, outputs = ROLES
+    return {
+        inputs: F.transform(event[inputs], lambda dataset: _dataset(dataset, inputs)),
+        outputs: F.transform(event[outputs], lambda dataset: _dataset(dataset, outputs)),
+    }
+
+
+def kept(datasets: Column, limits: Limits) -> Column:
+    """The datasets that have a name; at most as many as the limit, the first ones by name."""
+    named = F.filter(datasets, lambda dataset: ~is_nameless(dataset))
+    first = F.slice(F.array_sort(named), 1, limits.datasets)
+    return F.when(F.size(datasets) > limits.datasets, first).otherwise(named)
+
+
+def facts(event: Column, run_facets: Column) -> dict[str, Column]:
+    """The facts of an event, by column name. The columns `inputs` and `outputs` are the datasets that are kept."""
+    stated_type = F.when(event["run"].isNotNull(), event["eventType"])
+    parent = run_facets["parent"]
+    root = F.from_json(parent["root"], f"run {_RUN}, job {_JOB}")
     return {
         "kind": _kind(event),
-        "event_type": F.when(event["run"].isNotNull(), event["eventType"]),
-        "event_time": _instant(event["eventTime"]),
-        "run_id": F.lower(event["run"]["runId"]),
+        "event_type": F.when(stated_type.isin(*EVENT_TYPES) | stated_type.isNull(), stated_type).otherwise("OTHER"),
+        "event_time": instant(event["eventTime"]),
+        "run_id": normal_run_id(event["run"]["runId"]),
         "job_namespace": event["job"]["namespace"],
         "job_name": event["job"]["name"],
         "dataset_namespace": event["dataset"]["namespace"],
         "dataset_name": event["dataset"]["name"],
         "job_facets_hash": _hash(event["job"]["facets"]),
         "dataset_facets_hash": _hash(event["dataset"]["facets"]),
-        "inputs": F.transform(event["inputs"], _input),
-        "outputs": F.transform(event["outputs"], _output),
+        **{role: F.transform(role, _counted) for role in ROLES},
         "producer": event["producer"],
         "schema_url": event["schemaURL"],
-        "parent": _parent(run_facets["parent"]),
-        "root": _parent(run_facets["parent"]["root"]),
-        "nominal_start_at": _instant(run_facets["nominalTime"]["nominalStartTime"]),
-        "nominal_end_at": _instant(run_facets["nominalTime"]["nominalEndTime"]),
-        "error_message": run_facets["errorMessage"]["message"],
-        "ledger": _ledger(_ledger_facet(event)),
+        "parent": _parent(F.from_json(parent["run"], "runId STRING"), F.from_json(parent["job"], _JOB)),
+        "root": _parent(root["run"], root["job"]),
+        "nominal_start_at": instant(run_facets["nominalTime"]["nominalStartTime"]),
+        "nominal_end_at": instant(run_facets["nominalTime"]["nominalEndTime"]),
+        "error_message": F.coalesce(run_facets["errorMessage"]["message"], run_facets["error"]["message"]),
+        "stated_duration_ms": count(run_facets["timing"]["durationMs"]),
+        "ledger": _ledger(_ledger_facet(run_facets)),
         "certificate": _certificate(run_facets),
-        "tests": _tests(event, text),
+        "tests": _tests(event, run_facets),
     }
 
 
-def stated_counts(event: Column) -> Column:
-    """How many row counts, sizes and ledger counts the event states, readable or not."""
-    ledger = _ledger_facet(event)
-    return _number_of_values(
-        [ledger[name] for name in _LEDGER_COUNTS.values()],
-        [
-            statistics(event[datasets])[name]
-            for datasets, statistics in (("inputs", _input_statistics), ("outputs", _output_statistics))
-            for name in ("rowCount", "size")
-        ],
-    )
+def stated_counts(run_facets: Column) -> Column:
+    """How many row counts, sizes, durations and ledger counts the kept part of the event states, readable or not."""
+    ledger = _ledger_facet(run_facets)
+    texts = [run_facets["timing"]["durationMs"], *(ledger[name] for name in _LEDGER_COUNTS.values())]
+    return _number_of_values(texts, [F.col(role)[name] for role in ROLES for name in ("row_count", "size")])
 
 
 def readable_counts() -> Column:
     """How many of these counts the facts have. A count that is not a whole number from 0 is null there."""
     return _number_of_values(
-        [F.col("ledger")[name] for name in _LEDGER_COUNTS],
-        [F.col(datasets)[name] for datasets in ("inputs", "outputs") for name in ("row_count", "size")],
+        [F.col("stated_duration_ms"), *(F.col("ledger")[name] for name in _LEDGER_COUNTS)],
+        [F.col(role)[name] for role in ROLES for name in ("row_count", "size")],
     )
 
 
 def _number_of_values(values: list[Column], arrays: list[Column]) -> Column:
     in_arrays = (F.coalesce(F.array_size(F.array_compact(array)), F.lit(0)) for array in arrays)
-    return reduce(add, (*(value.isNotNull().cast("int") for value in values), *in_arrays))
+    numbers = (*(value.isNotNull().cast("int") for value in values), *in_arrays)
+    return reduce(lambda left, right: left + right, numbers)
 
 
 def _kind(event: Column) -> Column:
@@ -95,141 +113,113 @@ def _kind(event: Column) -> Column:
     )
 
 
-def _instant(text: Column) -> Column:
-    return F.when(text.rlike(_UTC), text.try_cast("timestamp")).when(
-        text.rlike(LOCAL_TIME + _ZONE), F.translate(text, "tz", "TZ").try_cast("timestamp")
-    )
-
-
-def _parent(facet: Column) -> Column:
+def _parent(run: Column, job: Column) -> Column:
     return F.when(
-        facet["run"]["runId"].isNotNull(),
+        run["runId"].isNotNull(),
         F.struct(
-            F.lower(facet["run"]["runId"]).alias("run_id"),
-            facet["job"]["namespace"].alias("job_namespace"),
-            facet["job"]["name"].alias("job_name"),
+            normal_run_id(run["runId"]).alias("run_id"),
+            job["namespace"].alias("job_namespace"),
+            job["name"].alias("job_name"),
         ),
     )
 
 
-def _input(dataset: Column) -> Column:
-    tests = (dataset["inputFacets"][name] for name in TEST_FACETS)
-    return _dataset(dataset, _input_statistics(dataset), [dataset["facets"], *tests])
-
-
-def _output(dataset: Column) -> Column:
-    return _dataset(dataset, _output_statistics(dataset), [dataset["facets"]])
-
-
-def _input_statistics(dataset: Column) -> Column:
-    return dataset["inputFacets"]["inputStatistics"]
-
-
-def _output_statistics(dataset: Column) -> Column:
-    return dataset["outputFacets"]["outputStatistics"]
-
-
-def _dataset(dataset: Column, statistics: Column, facets: list[Column]) -> Column:
+def _dataset(dataset: Column, role: str) -> Column:
+    """Name, statistics and tests of a dataset. Some producers state the statistics among the facets of the dataset."""
+    kind = role.removesuffix("s")
+    facets, own = dataset["facets"], dataset[f"{kind}Facets"][f"{kind}Statistics"]
+    other = F.from_json(F.coalesce(facets[f"{kind}Statistics"], facets["stats"]), _STATISTICS)
+    of_input = [dataset["inputFacets"][name] for name in TEST_FACETS] if role == "inputs" else []
     return F.struct(
         dataset["namespace"].alias("namespace"),
         dataset["name"].alias("name"),
-        _count(statistics["rowCount"]).alias("row_count"),
-        _count(statistics["size"]).alias("size"),
-        _hash(*facets).alias("facets_hash"),
+        F.coalesce(own["rowCount"], other["rowCount"]).alias("row_count"),
+        F.coalesce(own["size"], other["size"], other["bytes"]).alias("size"),
+        _hash(facets, *of_input).alias("facets_hash"),
+        F.array(facets[ASSERTIONS], *of_input[:1]).alias("tests"),
     )
 
 
-def _hash(*facets: Column) -> Column:
+def is_nameless(dataset: Column) -> Column:
+    """Whether a dataset has no namespace or no name."""
+    return is_blank(dataset["namespace"]) | is_blank(dataset["name"])
+
+
+def _counted(dataset: Column) -> Column:
+    return F.struct(
+        dataset["namespace"].alias("namespace"),
+        dataset["name"].alias("name"),
+        count(dataset["row_count"]).alias("row_count"),
+        count(dataset["size"]).alias("size"),
+        dataset["facets_hash"].alias("facets_hash"),
+    )
+
+
+def _hash(facets: Column, *more: Column) -> Column:
     """Tells new facets from known ones without keeping their text. Null if there are no facets."""
-    return F.when(F.coalesce(*facets).isNotNull(), F.xxhash64(*facets))
+    is_stated = reduce(or_, (text.isNotNull() for text in (facets, *more)))
+    return F.when(is_stated, F.xxhash64(F.map_keys(facets), F.map_values(facets), *more))
 
 
-def _tests(event: Column, text: Column) -> Column:
+def _tests(event: Column, run_facets: Column) -> Column:
     """The test results in the event: a JSON list for each facet that has results, with the dataset that was tested.
 
-    Null if there are none. A search in the text finds that out without parsing the facets.
+    Null if there are none.
     """
 
-    def of_dataset(dataset: Column, *facets: Column) -> Column:
-        return F.transform(
-            F.array(F.get_json_object(dataset["facets"], f"$.{ASSERTIONS}"), *facets),
-            lambda facet: F.struct(
-                dataset["namespace"].alias("namespace"),
-                dataset["name"].alias("name"),
-                F.get_json_object(facet, "$.assertions").alias("results"),
+    def result(namespace: Column, name: Column, facet: Column) -> Column:
+        results = F.get_json_object(facet, "$.assertions").alias("results")
+        return F.struct(namespace.alias("namespace"), name.alias("name"), results)
+
+    def of_datasets(role: str) -> Column:
+        tested = F.filter(F.col(role), lambda dataset: F.exists(dataset["tests"], lambda facet: facet.isNotNull()))
+        results = F.transform(
+            tested,
+            lambda dataset: F.transform(
+                dataset["tests"], lambda facet: result(dataset["namespace"], dataset["name"], facet)
             ),
         )
+        return F.flatten(F.coalesce(results, F.array()))
 
-    def of_datasets(datasets: Column, results: Callable[[Column], Column]) -> Column:
-        return F.flatten(F.coalesce(F.transform(datasets, results), F.array()))
-
-    no_dataset = F.lit(None).cast("string")
-    of_run = F.array(
-        F.struct(
-            no_dataset.alias("namespace"),
-            no_dataset.alias("name"),
-            F.get_json_object(event["run"]["facets"]["test"], "$.tests").alias("results"),
-        )
-    )
-    stated = F.concat(
-        of_run,
-        of_dataset(event["dataset"]),
-        of_datasets(event["inputs"], lambda dataset: of_dataset(dataset, dataset["inputFacets"][ASSERTIONS])),
-        of_datasets(event["outputs"], lambda dataset: of_dataset(dataset)),
-    )
-    # A pattern, because it skips bytes that cannot begin a match; `contains` looks at every byte.
-    has_some = text.rlike(f'"{ASSERTIONS}"') | event["run"]["facets"]["test"].isNotNull()
-    return F.when(has_some, F.filter(stated, lambda test: test["results"].isNotNull()))
+    nothing = F.lit(None).cast("string")
+    of_run = F.struct(nothing.alias("namespace"), nothing.alias("name"), run_facets["test"]["tests"].alias("results"))
+    dataset = event["dataset"]
+    of_dataset = result(dataset["namespace"], dataset["name"], dataset["facets"][ASSERTIONS])
+    stated = F.concat(F.array(of_run, of_dataset), *map(of_datasets, ROLES))
+    found = F.filter(stated, lambda test: test["results"].isNotNull())
+    return F.when(F.size(found) > 0, found)
 
 
-def _ledger_facet(event: Column) -> Column:
-    facets = event["run"]["facets"]
-    return F.coalesce(facets["cdme_accountingLedger"], facets["cdme.accountingLedger"])
+def _ledger_facet(run_facets: Column) -> Column:
+    return F.coalesce(run_facets["cdme_accountingLedger"], run_facets["cdme.accountingLedger"])
 
 
 def _ledger(facet: Column) -> Column:
     return F.when(
         facet.isNotNull(),
         F.struct(
-            *(_count(facet[name]).alias(column) for column, name in _LEDGER_COUNTS.items()),
+            *(count(facet[name]).alias(column) for column, name in _LEDGER_COUNTS.items()),
             facet["balanced"].try_cast("boolean").alias("declared_balanced"),
         ),
     )
 
 
-def _certificate(facets: Column) -> Column:
+def _certificate(run_facets: Column) -> Column:
     """The certificate, with its texts and the order of its lists as they were hashed."""
-    facet = F.coalesce(facets["cdme_fidelityCertificate"], facets["cdme.fidelityCertificate"])
+    facet = F.coalesce(run_facets["cdme_fidelityCertificate"], run_facets["cdme.fidelityCertificate"])
     invariants = F.transform(
-        _sorted_members(facet["invariants"]),
+        sorted_members(facet["invariants"]),
         lambda member: F.struct(member["key"].alias("name"), member["value"].try_cast("boolean").alias("passed")),
     )
     thresholds = F.transform(
-        _sorted_members(facet["materialityThresholds"]),
+        sorted_members(facet["materialityThresholds"]),
         lambda member: F.struct(member["key"].alias("name"), member["value"].alias("value")),
     )
     return F.when(
         facet.isNotNull(),
         F.struct(
-            *(facet[name].alias(column) for column, name in _CERTIFICATE_TEXTS.items()),
+            *(facet[name].alias(column) for column, name in _CERTIFICATE_NAMES.items()),
             invariants.alias("invariants"),
             thresholds.alias("materiality_thresholds"),
         ),
     )
-
-
-def _sorted_members(text: Column) -> Column:
-    """The members of a JSON object, sorted by name; null if the text is not an object."""
-    return F.array_sort(F.map_entries(F.from_json(text, "MAP<STRING, STRING>")))
-
-
-def _count(text: Column) -> Column:
-    """A whole number from 0, in any notation: from ten million on, Spark's parser gives 10000000.0 as 1.0E7.
-
-    Null if there is none, or if the text is not such a number.
-    """
-    plain = text.try_cast("bigint")
-    number = F.when(text.rlike(_COUNT), text.try_cast("decimal(38,18)"))
-    whole = number.try_cast("bigint")
-    # The first case is nearly always the right one, and needs no pattern.
-    return F.when((plain >= 0) & (plain.cast("string") == text), plain).when(whole == number, whole)

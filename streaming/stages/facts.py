@@ -1,51 +1,35 @@
 """From the bytes of a record to its facts: decode the envelope, parse the JSON once, extract the facts, judge them."""
 
 from collections.abc import Mapping
+from functools import cache
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from lineproof.schemas.defects import Defect
+from lineproof.schemas.limits import DEFAULT_LIMITS, Limits
 from lineproof.schemas.tables import COORDINATES
 from lineproof.streaming.stages import decode, extract, judge, parse
 
 _EMITTER_FIELDS = ("emitter_id", "sequence", "trace_id")
 """The fields of an envelope that the event itself does not have."""
 
+_RECORD = ("key", "headers", "value")
+"""Kept only of a record that cannot be used, for its dead letter."""
 
-def facts(archived: DataFrame, schema_ids: Mapping[int, int]) -> DataFrame:
+_FIRST_BROKERS = "TIMESTAMP '2011-01-01T00:00:00Z'"
+"""Kafka timestamps from before there was Kafka were not set by a clock: -1 stands for none."""
+
+
+def facts(
+    archived: DataFrame, schema_ids: Mapping[int, int], limits: Limits = DEFAULT_LIMITS, *, is_strict: bool = False
+) -> DataFrame:
     """A row for each archived record: the facts of its event, or the first `reason` why it is not an event."""
-    text, event_id, reason = F.col("text"), F.col("event_id"), F.col("reason")
-    event, envelope = F.col("event"), F.col("envelope")
-    parsed = _payloads(archived, schema_ids).withColumns(
-        {
-            "is_strict_json": parse.is_strict_json(text, event_id),
-            "event": parse.event(text),
-        }
-    )
-    found = extract.facts(event, text)
-    extracted = parsed.withColumns(
-        {
-            **found,
-            "stated_time": event["eventTime"],
-            "has_wrong_type": parse.has_wrong_type(event),
-            "stated_counts": extract.stated_counts(event),
-        }
-    )
-    event_fault = judge.event_fault(
-        stated_time=F.col("stated_time"), has_wrong_type=F.col("has_wrong_type"), stated_counts=F.col("stated_counts")
-    )
-    json_fault = parse.json_fault(text, event_id, F.col("is_strict_json"))
-    return (
-        extracted.withColumn("reason", F.coalesce(reason, json_fault, event_fault))
-        .withColumns(
-            {
-                "reason": F.coalesce(reason, judge.envelope_fault(envelope)),
-                **{name: envelope[name] for name in _EMITTER_FIELDS},
-            }
-        )
-        .withColumn("event", F.when(reason.isNull(), text))
-        .select(*COORDINATES, "timestamp", "reason", "event_id", *found, *_EMITTER_FIELDS, "event")
-    )
+    records = _payloads(archived, schema_ids)
+    for step in (*_parse(), *_extract(limits), *_judge(is_strict)):
+        records = records.withColumns({**step})
+    names = (*_facts(), *_EMITTER_FIELDS, "defects", "event", "error", *_RECORD)
+    return records.select(*COORDINATES, "timestamp", "reason", "event_id", *names)
 
 
 def _payloads(archived: DataFrame, schema_ids: Mapping[int, int]) -> DataFrame:
@@ -64,3 +48,86 @@ def _payloads(archived: DataFrame, schema_ids: Mapping[int, int]) -> DataFrame:
         .withColumn("event_id", decode.event_id(payload))
         .withColumn("text", F.when(F.col("reason").isNull(), payload.cast("string")))
     )
+
+
+Step = Mapping[str, Column]
+"""Columns that are computed from those of the steps before. Cached, because each part of one is a call into the JVM."""
+
+
+@cache
+def _parse() -> tuple[Step, ...]:
+    """The parsed `event`, whether its text `is_valid` JSON, and whether a member `has_wrong_type`.
+
+    An event with equal keys is written again without the earlier ones, and parsed again. Such events are rare.
+    """
+    event, text, event_id, parsed = F.col("event"), F.col("text"), F.col("event_id"), F.col("parsed")
+    rewritten = F.col("rewritten")
+    again = parse.event(parse.parsed(rewritten, event_id))
+    return (
+        {"parsed": parse.parsed(text, event_id)},
+        {
+            "is_valid": parse.is_valid(parsed, event_id),
+            "has_wrong_type": parse.has_wrong_type(parsed),
+            "event": parse.event(parsed),
+        },
+        {"has_duplicates": judge.has_duplicates(event) & F.col("is_valid")},
+        {"rewritten": F.when(F.col("has_duplicates"), parse.with_last_of_equal_keys(text))},
+        {"text": F.coalesce(rewritten, text), "event": F.when(rewritten.isNotNull(), again).otherwise(event)},
+    )
+
+
+@cache
+def _facts() -> Step:
+    return extract.facts(F.col("event"), F.col("run_facets"))
+
+
+@cache
+def _extract(limits: Limits) -> tuple[Step, ...]:
+    """The facts, and what is needed to judge them."""
+    event, run_facets = F.col("event"), F.col("run_facets")
+    size_defects = judge.codes(judge.defects_of_size(event, limits))
+    return (
+        {
+            "run_facets": event["run"]["facets"],
+            "size_defects": F.when(judge.could_exceed(F.col("text"), limits), size_defects),
+            **{role: extract.kept(datasets, limits) for role, datasets in extract.datasets(event).items()},
+        },
+        {"stated_counts": extract.stated_counts(run_facets), **_facts()},
+    )
+
+
+@cache
+def _judge(is_strict: bool) -> tuple[Step, ...]:
+    """The `reason` and the `defects`. What a record that is no event states is left out, and its bytes are kept."""
+    text, reason, defects, event = F.col("text"), F.col("reason"), F.col("defects"), F.col("event")
+    envelope = F.col("envelope")
+    found = {
+        Defect.DUPLICATE_JSON_KEY: F.col("has_duplicates"),
+        Defect.WRONG_TYPE: F.col("has_wrong_type"),
+        Defect.EVENT_TIME_IN_FUTURE: _is_in_future(),
+        **judge.defects_of_event(event, F.col("stated_counts")),
+    }
+    size_defects = F.coalesce("size_defects", F.array().cast("array<string>"))
+    fault = F.coalesce(reason, parse.json_fault(text, F.col("is_valid")), judge.event_fault(event["eventTime"]))
+    strict = [judge.strict_fault(defects)] if is_strict else []
+    return (
+        {"defects": F.concat(judge.codes(found), size_defects), "reason": fault},
+        {
+            "reason": F.coalesce(reason, *strict, judge.envelope_fault(envelope)),
+            **{name: envelope[name] for name in _EMITTER_FIELDS},
+        },
+        {
+            "event": F.when(reason.isNull(), text),
+            "defects": F.when(reason.isNull() & (F.size(defects) > 0), defects),
+            "event_time": F.when(_is_in_future(), F.col("timestamp")).otherwise(F.col("event_time")),
+            "error": F.lit(None).cast("string"),
+            **{name: F.when(reason.isNotNull(), F.col(name)) for name in _RECORD},
+        },
+    )
+
+
+def _is_in_future() -> Column:
+    """Whether the event states a time more than a day after Kafka got it."""
+    kafka = F.col("timestamp")
+    is_later = F.col("event_time") > kafka + F.expr("INTERVAL 1 DAY")
+    return F.coalesce(is_later & (kafka > F.expr(_FIRST_BROKERS)), F.lit(False))

@@ -62,9 +62,12 @@ def smallest(count: int) -> Rule:
     return ArrayRule(lambda ordered: F.slice(_each_once(ordered), 1, count))
 
 
-def latest_by(*key: str) -> Rule:
-    """The greatest struct of each `key` in all arrays. The fields of the key must come first in the struct."""
-    return ArrayRule(lambda ordered: _last_of_each(key, ordered))
+def latest_by(*key: str, at_most: int) -> Rule:
+    """The greatest struct of each `key` in all arrays; of more than `at_most` keys, the smallest.
+
+    The fields of the key must come first in the struct.
+    """
+    return ArrayRule(lambda ordered: F.slice(last_of_each(key, ordered), 1, at_most))
 
 
 _CARRY = ValueRule(lambda value: F.any_value(value, True))
@@ -119,7 +122,9 @@ def grouped(rows: DataFrame, key: Sequence[str], *values: Column) -> DataFrame:
     return rows.groupBy(*key).agg(*values, empty).where(F.size("empty") == 0).drop("empty")
 
 
-def _last_of_each(key: Sequence[str], ordered: Column) -> Column:
+def last_of_each(key: Sequence[str], ordered: Column) -> Column:
+    """The last struct of each key in a sorted array."""
+
     def is_last(element: Column, at: Column) -> Column:
         following = F.get(ordered, at + 1)
         return following.isNull() | ~reduce(and_, (following[name] == element[name] for name in key))

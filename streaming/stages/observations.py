@@ -13,6 +13,9 @@ from pyspark.sql import functions as F
 from lineproof.streaming.stages.merge_rules import grouped
 from lineproof.streaming.stages.parse import TEST_FACETS
 
+MAX_NAMED_INPUTS = 100
+"""Each dataset of an event has a copy of them, so they are few."""
+
 _ENTITY = "namespace STRING, name STRING, facets MAP<STRING, STRING>"
 _EVENT_WITH_FACETS = f"""
     job STRUCT<{_ENTITY}>,
@@ -29,34 +32,28 @@ def observations(events: DataFrame, events_with_json: DataFrame) -> DataFrame:
     """
     parsed = (
         events_with_json.join(F.broadcast(_first_and_last_events(events)), "event_id", "left_semi")
-        .withColumn("event", F.from_json("event", _EVENT_WITH_FACETS))
+        .withColumns(
+            {
+                "event": F.from_json("event", _EVENT_WITH_FACETS),
+                "has_mappings": F.col("event").rlike('"mappings"'),
+            }
+        )
         .select(
             *("event_id", "event_time", "run_id", "job_namespace", "job_name"),
+            F.when(F.col("has_mappings"), _names_of_inputs()).alias("named_inputs"),
             F.explode(_entities()).alias("entity"),
         )
     )
-    return parsed.select("entity.*", *(name for name in parsed.columns if name != "entity"))
+    is_named = (F.col("namespace") != "") & (F.col("name") != "")
+    return parsed.select("entity.*", *(name for name in parsed.columns if name != "entity")).where(is_named)
 
 
 def _first_and_last_events(events: DataFrame) -> DataFrame:
-    """The ids of the first and the last event that show the same job or dataset with the same facets.
-
-    There are two last events, which differ only for events of the same time: the tables of jobs, datasets and schemas
-    order those by event id, and `edges`, which has no event id, by run id.
-    """
-    by_event = F.struct("event_time", "event_id")
-    by_run = F.struct("event_time", "run_id", "event_id")
-    hashes = events.select(
-        F.explode(_entity_hashes()).alias("hash"), by_event.alias("by_event"), by_run.alias("by_run")
-    )
-    ends = grouped(
-        hashes,
-        ["hash"],
-        F.min("by_event").alias("first"),
-        F.max("by_event").alias("last"),
-        F.max("by_run").alias("last_by_run"),
-    )
-    event_ids = F.array("first.event_id", "last.event_id", "last_by_run.event_id")
+    """The ids of the first and the last event that show the same job or dataset with the same facets."""
+    version = F.struct("event_time", "event_id").alias("version")
+    hashes = events.select(F.explode(_entity_hashes()).alias("hash"), version)
+    ends = grouped(hashes, ["hash"], F.min("version").alias("first"), F.max("version").alias("last"))
+    event_ids = F.array("first.event_id", "last.event_id")
     return ends.select(F.explode(event_ids).alias("event_id")).distinct()
 
 
@@ -82,6 +79,16 @@ def _entity_hashes() -> Column:
 
 def _hash(role: str, *parts: Column) -> Column:
     return F.xxhash64(F.lit(role), F.col("job_namespace"), F.col("job_name"), *parts)
+
+
+@cache
+def _names_of_inputs() -> Column:
+    """The inputs of an event, for column mappings that name a table without its namespace."""
+    names = F.transform(
+        F.col("event")["inputs"],
+        lambda dataset: F.struct(dataset["namespace"].alias("namespace"), dataset["name"].alias("name")),
+    )
+    return F.slice(names, 1, MAX_NAMED_INPUTS)
 
 
 @cache

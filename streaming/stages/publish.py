@@ -21,14 +21,16 @@ from lineproof.streaming.config import PublishConfig, Target, kafka_options
 from lineproof.streaming.delta.reader import TableReader
 from lineproof.streaming.stages.batch import Batch
 from lineproof.streaming.stages.decode import event_id
+from lineproof.streaming.stages.record_size import fits, fitting_key, fitting_letter, shortened, size_of
 from lineproof.streaming.tables import certificates, dead_letters, quality_results
 
 RUNS, VIOLATIONS, QUALITY = "runs", "violations", "quality"
 SCHEMAS = {RUNS: "run", VIOLATIONS: "violation", QUALITY: "quality_result"}
 """The published topics, with the name of their schema."""
 
-_UUID_LENGTH = b"\x48"
-"""36 in Avro. An Avro record is the sequence of its fields; a string is its length and its bytes."""
+_UUID_BYTES, _UUID_LENGTH = 36, b"\x48"
+"""36, and 36 in Avro. An Avro record is the sequence of its fields; a string is its length and its bytes."""
+_FALSE, _TRUE, _NOTHING = bytearray(b"\x00"), bytearray(b"\x01"), bytearray()
 
 
 def publish(batch: Batch, runs: DataFrame | None, tables: TableReader, config: PublishConfig) -> None:
@@ -36,7 +38,7 @@ def publish(batch: Batch, runs: DataFrame | None, tables: TableReader, config: P
 
     All topics are sent in one write, because even a small write takes a while.
     """
-    records = [*_dead_letters(batch, config.dead_letter_topic), *published(batch, runs, tables, config.targets)]
+    records = [*_dead_letters(batch, config.dead_letters), *published(batch, runs, tables, config.targets)]
     if records:
         (
             reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), records)
@@ -47,15 +49,13 @@ def publish(batch: Batch, runs: DataFrame | None, tables: TableReader, config: P
         )
 
 
-def _dead_letters(batch: Batch, topic: str) -> Iterator[DataFrame]:
+def _dead_letters(batch: Batch, target: Target | None) -> Iterator[DataFrame]:
     """The batch's dead letters with their own headers, the reason and the coordinates; nothing without a topic."""
-    if batch.unusable and topic:
+    if batch.unusable and target:
         source = F.concat_ws("/", *COORDINATES)
-        headers = F.array(_header(REASON, F.col("reason")), _header(SOURCE, source))
+        added = F.array(_header(REASON, F.col("reason")), _header(SOURCE, source))
         yield dead_letters.dead_letters(batch).select(
-            F.lit(topic).alias("topic"),
-            *("key", "value"),
-            F.concat(F.coalesce("headers", F.array()), headers).alias("headers"),
+            F.lit(target.topic).alias("topic"), *fitting_letter(F.col("headers"), added, target.max_bytes)
         )
 
 
@@ -78,16 +78,38 @@ def published(
 
 
 def _records(topic: str, targets: Mapping[str, Target], rows: DataFrame, key: Column) -> DataFrame:
-    """Rows as Avro records of a topic, each with its record id."""
+    """Rows as Avro records of a topic, each with its record id; shortened if they would be too large for the topic."""
     schema, target = json.loads(newest(SCHEMAS[topic]).text), targets[topic]
-    _, *fields = schema["fields"]  # the first field is the record id, which is computed from the others
-    content = to_avro(F.struct(*(field["name"] for field in fields)), json.dumps({**schema, "fields": fields}))
-    record_id = event_id(F.concat("key", F.lit(bytearray(1)), "content"))
-    header = F.lit(bytearray(target.header + _UUID_LENGTH))
-    return rows.select(key.cast("binary").alias("key"), content.alias("content")).select(
-        F.lit(target.topic).alias("topic"),
-        "key",
-        F.concat(header, record_id.cast("binary"), "content").alias("value"),
+    # The first field is the record id, which is computed from the others. The last is `truncated`: see below.
+    _, *fields, _ = schema["fields"]
+    names = [field["name"] for field in fields]
+    header = target.header + _UUID_LENGTH
+    found = rows.select(fitting_key(key.cast("binary"), target.max_bytes).alias("key"), *names)
+
+    def avro(*columns: Column | str) -> Column:
+        return to_avro(F.struct(*columns), json.dumps({**schema, "fields": fields}))
+
+    size = size_of(F.col("key"), F.col("content")) + F.lit(len(header) + _UUID_BYTES + 1)
+    is_cut = ~fits(target.max_bytes, size)
+    cut = avro(*shortened(found.schema.fields[1:], target.max_bytes))
+    # A whole record has the id that it had before there was `truncated`.
+    marked = F.concat(
+        "key", F.lit(bytearray(1)), "content", F.when(F.col("is_cut"), F.lit(_TRUE)).otherwise(F.lit(_NOTHING))
+    )
+    return (
+        found.withColumn("content", avro(*names))
+        .withColumn("is_cut", is_cut)
+        .select("key", F.when(F.col("is_cut"), cut).otherwise(F.col("content")).alias("content"), "is_cut")
+        .select(
+            F.lit(target.topic).alias("topic"),
+            "key",
+            F.concat(
+                F.lit(bytearray(header)),
+                event_id(marked).cast("binary"),
+                "content",
+                F.when(F.col("is_cut"), F.lit(_TRUE)).otherwise(F.lit(_FALSE)),
+            ).alias("value"),
+        )
     )
 
 
@@ -149,7 +171,7 @@ def _results(batch: Batch, tests: DataFrame, tables: TableReader) -> DataFrame:
     later = F.lead("result_id").over(Window.partitionBy("test_id").orderBy(*in_order[1:]))
     return (
         tables.read(quality_results.TABLE)
-        .where(batch.since)
+        .where(batch.since())
         .withColumn("test_id", quality_results.test_id())
         .join(F.broadcast(tests.select("test_id").distinct()), "test_id", "left_semi")
         .withColumn("is_latest", later.isNull())

@@ -109,7 +109,9 @@ def write(batch: Batch, writer: BatchWriter) -> None:
     """Append the certificates that are new. Copies have the same time, so only files of that time are searched."""
     if batch.certificates == 0:
         return
-    known = writer.read(TABLE).where(batch.issue_times).select("certificate_key")
+    known = (
+        writer.read(TABLE).where(batch.issue_times.condition() | F.col("issued_at").isNull()).select("certificate_key")
+    )
     writer.append(TABLE, certificates(batch.events).join(known, "certificate_key", "left_anti"))
 
 

@@ -1,10 +1,11 @@
 """`datasets`: one row per dataset, with the latest version of each facet."""
 
-from functools import cache
+from functools import cache, partial
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from lineproof.schemas.limits import Limits
 from lineproof.schemas.tables import DATASETS
 from lineproof.streaming.delta.table import Table
 from lineproof.streaming.delta.writer import BatchWriter
@@ -13,16 +14,16 @@ from lineproof.streaming.stages.latest_facets import (
     FACETS,
     KEY,
     OWNERS,
-    RULES,
     TAGS,
     description_columns,
     live_facet,
+    rules,
     with_latest_facets,
 )
 from lineproof.streaming.stages.merge_rules import MergeRules
 from lineproof.streaming.tables.dataset_schemas import FIELDS
 
-_SYMLINKS = "ARRAY<STRUCT<namespace: STRING, name: STRING, type: STRING>>"
+SYMLINKS = "ARRAY<STRUCT<namespace: STRING, name: STRING, type: STRING>>"
 _TESTS = "ARRAY<STRUCT<assertion: STRING, success: BOOLEAN, column: STRING>>"
 
 TABLE = Table(
@@ -36,7 +37,7 @@ TABLE = Table(
         f"owners {OWNERS} COMMENT 'facet ownership'",
         f"tags {TAGS} COMMENT 'facet tags'",
         f"fields {FIELDS} COMMENT 'facet schema; earlier schemas are in dataset_schemas'",
-        f"symlinks {_SYMLINKS} COMMENT 'other names of the same dataset; dataset_nodes resolves them'",
+        f"symlinks {SYMLINKS} COMMENT 'other names of the same dataset; dataset_nodes resolves them'",
         "dataset_type STRING COMMENT 'facet datasetType: TABLE, VIEW, FILE, TOPIC, MODEL, …'",
         "source_uri STRING COMMENT 'facet dataSource'",
         "version STRING COMMENT 'facet version'",
@@ -47,13 +48,17 @@ TABLE = Table(
         f"tests {_TESTS} COMMENT 'facet dataQualityAssertions'",
         f"facets {FACETS} COMMENT 'all facets, custom ones included: the JSON, and the event that states it'",
         "first_seen_at TIMESTAMP COMMENT 'earliest event that names it'",
-        "last_seen_at TIMESTAMP COMMENT 'latest event that names it'",
+        "last_seen_at TIMESTAMP COMMENT 'hour (UTC) of the latest event that names it; the exact time is in job_edges'",
     ),
 )
 
 
+MODEL_FACETS = ("lineproof_llmModel", "llm")
+"""Facets of a language model that is an input."""
+
+
 @cache
-def _derived() -> dict[str, Column]:
+def _derived(limits: Limits) -> dict[str, Column]:
     """The columns that are computed from the facets."""
     facets = F.col("facets")
     description = description_columns(facets)
@@ -64,8 +69,11 @@ def _derived() -> dict[str, Column]:
     return {
         **description,
         "fields": F.from_json(F.get_json_object(live_facet(facets, "schema"), "$.fields"), FIELDS),
-        "symlinks": F.from_json(identifiers, _SYMLINKS),
-        "dataset_type": F.get_json_object(live_facet(facets, "datasetType"), "$.datasetType"),
+        "symlinks": _limited(F.from_json(identifiers, SYMLINKS), limits.symlinks),
+        "dataset_type": F.coalesce(
+            F.get_json_object(live_facet(facets, "datasetType"), "$.datasetType"),
+            F.when(F.coalesce(*(live_facet(facets, name) for name in MODEL_FACETS)).isNotNull(), "MODEL"),
+        ),
         "source_uri": F.get_json_object(live_facet(facets, "dataSource"), "$.uri"),
         "version": F.get_json_object(live_facet(facets, "version"), "$.datasetVersion"),
         "lifecycle_state": F.get_json_object(change, "$.lifecycleStateChange"),
@@ -76,17 +84,27 @@ def _derived() -> dict[str, Column]:
     }
 
 
-MERGE = MergeRules(KEY, RULES, _derived)
+@cache
+def merge_rules(limits: Limits) -> MergeRules:
+    """How rows of the same dataset become one."""
+    return MergeRules(KEY, rules(limits), partial(_derived, limits))
 
 
 def write(batch: GraphBatch, writer: BatchWriter) -> None:
     """Merge the batch's datasets into the table."""
-    writer.fold(TABLE, batch.observations.select(*KEY), observed_datasets(batch.observations), MERGE)
+    new = observed_datasets(batch.observations)
+    writer.fold(TABLE, batch.observations.select(*KEY), new, merge_rules(batch.limits))
 
 
 def observed_datasets(observations: DataFrame) -> DataFrame:
     """The datasets of a batch, as its events alone describe them."""
     return with_latest_facets(observations.where(F.col("role") != "JOB"))
+
+
+def _limited(symlinks: Column, at_most: int) -> Column:
+    """As they are stated; of more than `at_most`, the smallest."""
+    smallest = F.slice(F.array_sort(F.array_distinct(symlinks)), 1, at_most)
+    return F.when(F.size(symlinks) <= at_most, symlinks).otherwise(smallest)
 
 
 def _tag(tags: Column, key: str) -> Column:

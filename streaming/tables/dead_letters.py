@@ -3,7 +3,7 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lineproof.schemas.tables import COORDINATES, DEAD_LETTERS
+from lineproof.schemas.tables import DEAD_LETTERS
 from lineproof.streaming.delta.table import Table
 from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.stages.batch import Batch
@@ -21,6 +21,7 @@ TABLE = Table(
         "offset BIGINT NOT NULL COMMENT 'Kafka offset'",
         "timestamp TIMESTAMP COMMENT 'Kafka timestamp'",
         "reason STRING NOT NULL COMMENT 'a code of lineproof.schemas.reasons'",
+        "error STRING COMMENT 'for cannot_be_processed: why the batch failed'",
         "key BINARY COMMENT 'Kafka key'",
         "headers ARRAY<STRUCT<key: STRING, value: BINARY>> COMMENT 'Kafka headers'",
         "value BINARY COMMENT 'the bytes of the record, unchanged'",
@@ -29,14 +30,11 @@ TABLE = Table(
 
 
 def dead_letters(batch: Batch) -> DataFrame:
-    """Rows of `dead_letters`. The reason is among the facts of the batch, the bytes are in the archive."""
-    reasons = batch.facts.where(F.col("reason").isNotNull()).select(*COORDINATES, "reason")
-    return batch.archived.where(batch.offsets).join(F.broadcast(reasons), list(COORDINATES)).select(*TABLE.columns)
+    """Rows of `dead_letters`."""
+    return batch.facts.where(F.col("reason").isNotNull()).select(*TABLE.columns)
 
 
 def write(batch: Batch, writer: BatchWriter) -> None:
-    """Add the batch's dead letters that the table does not have."""
-    if batch.unusable == 0:
-        return
-    known = writer.read(TABLE).where(batch.offsets).select(*COORDINATES)
-    writer.append(TABLE, dead_letters(batch).join(known, list(COORDINATES), "left_anti").select(*TABLE.columns))
+    """Add the batch's dead letters."""
+    if batch.unusable:
+        writer.append(TABLE, dead_letters(batch))

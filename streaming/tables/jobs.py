@@ -5,6 +5,7 @@ from functools import cache
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from lineproof.schemas.limits import Limits
 from lineproof.schemas.tables import JOBS
 from lineproof.streaming.delta.table import Table
 from lineproof.streaming.delta.writer import BatchWriter
@@ -13,10 +14,10 @@ from lineproof.streaming.stages.latest_facets import (
     FACETS,
     KEY,
     OWNERS,
-    RULES,
     TAGS,
     description_columns,
     live_facet,
+    rules,
     with_latest_facets,
 )
 from lineproof.streaming.stages.merge_rules import MergeRules
@@ -40,7 +41,7 @@ TABLE = Table(
         "max_duration_ms BIGINT COMMENT 'facet lineproof_sla: a run that takes longer is overdue'",
         f"facets {FACETS} COMMENT 'all facets, custom ones included: the JSON, and the event that states it'",
         "first_seen_at TIMESTAMP COMMENT 'earliest event that names it'",
-        "last_seen_at TIMESTAMP COMMENT 'latest event that names it'",
+        "last_seen_at TIMESTAMP COMMENT 'hour (UTC) of the latest event that names it; the exact time is in runs'",
     ),
 )
 
@@ -63,12 +64,16 @@ def _derived() -> dict[str, Column]:
     }
 
 
-MERGE = MergeRules(KEY, RULES, _derived)
+@cache
+def merge_rules(limits: Limits) -> MergeRules:
+    """How rows of the same job become one."""
+    return MergeRules(KEY, rules(limits), _derived)
 
 
 def write(batch: GraphBatch, writer: BatchWriter) -> None:
     """Merge the batch's jobs into the table."""
-    writer.fold(TABLE, batch.observations.select(*KEY), observed_jobs(batch.observations), MERGE)
+    new = observed_jobs(batch.observations)
+    writer.fold(TABLE, batch.observations.select(*KEY), new, merge_rules(batch.limits))
 
 
 def observed_jobs(observations: DataFrame) -> DataFrame:

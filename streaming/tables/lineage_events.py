@@ -11,6 +11,7 @@ from lineproof.schemas.tables import COORDINATES, LINEAGE_EVENTS
 from lineproof.streaming.delta.table import Table
 from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.stages.batch import Batch
+from lineproof.streaming.stages.io_id import of_job_event
 
 _DATASETS = "ARRAY<STRUCT<namespace: STRING, name: STRING, row_count: BIGINT, size: BIGINT, facets_hash: BIGINT>>"
 
@@ -22,10 +23,10 @@ TABLE = Table(
     constraints={"known_kind": "kind IN ('RUN', 'DATASET', 'JOB')"},
     schema=(
         "event_id STRING NOT NULL COMMENT 'UUIDv8 over the SHA-256 of the event'",
-        "event_time TIMESTAMP COMMENT 'eventTime of the event'",
+        "event_time TIMESTAMP COMMENT 'eventTime; the Kafka timestamp if eventTime is more than a day after it'",
         "kind STRING COMMENT 'RUN, DATASET or JOB'",
         "event_type STRING COMMENT 'START, RUNNING, COMPLETE, FAIL, ABORT, OTHER or null'",
-        "run_id STRING COMMENT 'UUID of the run, in lower case; null unless it is a run event'",
+        "run_id STRING COMMENT 'UUID of the run, in lower case, or other text; null unless it is a run event'",
         "job_namespace STRING COMMENT 'null for a dataset event'",
         "job_name STRING COMMENT 'null for a dataset event'",
         "dataset_namespace STRING COMMENT 'of a dataset event'",
@@ -34,10 +35,12 @@ TABLE = Table(
         "dataset_facets_hash BIGINT COMMENT 'dataset event: changes with the facets of the dataset'",
         f"inputs {_DATASETS} COMMENT 'the datasets it reads, with their statistics, and a hash of their facets'",
         f"outputs {_DATASETS} COMMENT 'the datasets it writes, with their statistics, and a hash of their facets'",
+        "io_id STRING COMMENT 'job event: its job, inputs and outputs, a row of job_io; null if there are none'",
         "producer STRING COMMENT 'URI of the code that made the event'",
         "schema_url STRING COMMENT 'the version of the OpenLineage schema'",
         "error_message STRING COMMENT 'facet errorMessage'",
-        "event STRING COMMENT 'the OpenLineage JSON, unchanged'",
+        "defects ARRAY<STRING> COMMENT 'what is wrong with it: codes of lineproof.schemas.defects; null if nothing is'",
+        "event STRING COMMENT 'the OpenLineage JSON, unchanged; if a key came twice, with the last one only'",
     ),
 )
 
@@ -46,13 +49,13 @@ def write(batch: Batch, writer: BatchWriter) -> None:
     """Add the batch's events that the table does not have.
 
     Only ids and coordinates are compared; the JSON is never shuffled. Copies of an event have the same time, so only
-    files of the batch's range of times are read.
+    files of the batch's times are read.
     """
     if batch.usable == 0:
         return
-    known = writer.read(TABLE).where(batch.event_times).select("event_id")
+    known = writer.read(TABLE).where(batch.event_times.condition()).select("event_id")
     copies = batch.events.select("event_id", *COORDINATES).unionByName(known, allowMissingColumns=True)
     in_order = Window.partitionBy("event_id").orderBy(*(F.col(name).asc_nulls_first() for name in COORDINATES))
     duplicates = copies.withColumn("copy", F.row_number().over(in_order)).where("copy > 1").select(*COORDINATES)
     new = batch.events.join(F.broadcast(duplicates), list(COORDINATES), "left_anti")
-    writer.append(TABLE, new.select(*TABLE.columns))
+    writer.append(TABLE, new.withColumn("io_id", of_job_event()).select(*TABLE.columns))

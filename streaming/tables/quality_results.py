@@ -115,5 +115,5 @@ def write(batch: Batch, writer: BatchWriter) -> None:
     """Append the results that are new. Copies have the same time, so only files of that time are searched."""
     if batch.tests == 0:
         return
-    known = writer.read(TABLE).where(batch.event_times).select("result_id")
+    known = writer.read(TABLE).where(batch.event_times.condition()).select("result_id")
     writer.append(TABLE, quality_results(batch.events).join(known, "result_id", "left_anti"))

@@ -12,15 +12,19 @@ from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.stages.batch import Batch
 from lineproof.streaming.stages.graph import GraphBatch
 from lineproof.streaming.tables import (
+    accepted_losses,
     archive,
     certificates,
+    column_lineage,
+    dataset_nodes,
     dataset_schemas,
     datasets,
     dead_letters,
-    edges,
+    job_io,
     jobs,
     lineage_events,
     quality_results,
+    quarantine,
     records,
     runs,
 )
@@ -47,10 +51,14 @@ CURATED: tuple[TableModule[Batch], ...] = (
 )
 """Written by curate. `runs` comes first: when graph reads an event in `lineage_events`, `runs` has it already."""
 
-GRAPH: tuple[TableModule[GraphBatch], ...] = (edges, datasets, jobs, dataset_schemas)
-"""Written by graph. `edges` reads `runs`; no other table reads another."""
+GRAPH: tuple[TableModule[GraphBatch], ...] = (job_io, column_lineage, datasets, jobs, dataset_schemas, dataset_nodes)
+"""Written by graph. `dataset_nodes` comes last: it is made from `datasets`. `job_io` reads `runs`; no other table reads
+another."""
 
 DERIVED: tuple[TableModule[Batch] | TableModule[GraphBatch], ...] = (*CURATED, *GRAPH)
 """All tables that are made from the archive."""
 
-TABLES: tuple[Table, ...] = (archive.TABLE, *(module.TABLE for module in DERIVED))
+TABLES: tuple[Table, ...] = (
+    *(archive.TABLE, quarantine.TABLE, accepted_losses.TABLE),
+    *(module.TABLE for module in DERIVED),
+)

@@ -9,6 +9,7 @@ from functools import cache
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from lineproof.schemas.limits import DEFAULT_LIMITS, Limits
 from lineproof.schemas.tables import RUNS
 from lineproof.schemas.verdicts import (
     LEDGER_BALANCED,
@@ -20,7 +21,8 @@ from lineproof.streaming.delta.table import Table
 from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.spark_settings import session_settings
 from lineproof.streaming.stages.batch import Batch
-from lineproof.streaming.stages.merge_rules import EARLIEST, LATEST, UNION, MergeRules, Rule, latest_by, smallest
+from lineproof.streaming.stages.io_id import io_id, names
+from lineproof.streaming.stages.merge_rules import EARLIEST, LATEST, MergeRules, Rule, latest_by, smallest
 from lineproof.streaming.tables import certificates
 
 COUNTED_EVENTS = 500
@@ -43,7 +45,7 @@ TABLE = Table(
         "no_negative_duration": "coalesce(duration_ms, 0) >= 0 AND coalesce(clock_skew_ms, 1) > 0",
     },
     schema=(
-        "run_id STRING NOT NULL COMMENT 'UUID, in lower case'",
+        "run_id STRING NOT NULL COMMENT 'UUID, in lower case; or another text, as it is'",
         "job_namespace STRING COMMENT 'of the first job in jobs'",
         "job_name STRING COMMENT 'of the first job in jobs'",
         "state STRING COMMENT 'NEW, RUNNING, COMPLETED, ABORTED or FAILED; of several ends, the worst counts'",
@@ -51,6 +53,7 @@ TABLE = Table(
         "started_at TIMESTAMP COMMENT 'earliest START; null if none came'",
         "ended_at TIMESTAMP COMMENT 'time of the end that decides state; null while the run is open'",
         "duration_ms BIGINT COMMENT 'from started_at to ended_at; null unless both are known and in order'",
+        "stated_duration_ms BIGINT COMMENT 'facet timing: the longest duration that an event states'",
         "clock_skew_ms BIGINT COMMENT 'how long ended_at is before started_at; null if it is not'",
         "has_conflicting_ends BOOLEAN COMMENT 'whether the run has ends of more than one type'",
         "ledger_verdict STRING COMMENT 'balanced, unbalanced, misdeclared, incomplete; null without a ledger'",
@@ -69,6 +72,7 @@ TABLE = Table(
         f"inputs {_DATASETS} COMMENT 'all inputs of its events, with the latest statistics'",
         f"outputs {_DATASETS} COMMENT 'all outputs of its events, with the latest statistics'",
         "jobs ARRAY<STRUCT<namespace: STRING, name: STRING>> COMMENT 'all jobs that its events name; normally one'",
+        "io_id STRING COMMENT 'its jobs, inputs and outputs: a row of job_io; null without inputs and outputs'",
         f"event_count INT COMMENT 'distinct events; null from {COUNTED_EVENTS} on: count them in lineage_events'",
         "running_at TIMESTAMP COMMENT 'earliest RUNNING'",
         "completed_at TIMESTAMP COMMENT 'earliest COMPLETE'",
@@ -80,30 +84,34 @@ TABLE = Table(
     ),
 )
 
-RULES: dict[str, Rule] = {
-    "jobs": UNION,
-    "started_at": EARLIEST,
-    "running_at": EARLIEST,
-    "completed_at": EARLIEST,
-    "failed_at": EARLIEST,
-    "aborted_at": EARLIEST,
-    "first_event_at": EARLIEST,
-    "last_event_at": LATEST,
-    "ledger": LATEST,
-    "had_faulty_ledger": LATEST,
-    "error": LATEST,
-    "certificate_verdict": certificates.WORST_VERDICT,
-    "nominal": LATEST,
-    "parent": EARLIEST,
-    "root": EARLIEST,
-    "trace_id": EARLIEST,
-    "producer": EARLIEST,
-    "inputs": latest_by("namespace", "name"),
-    "outputs": latest_by("namespace", "name"),
-    "event_hashes": smallest(COUNTED_EVENTS),
-}
-"""The rule of each merged column. Job, parent, producer and the like are normally the same in all events of a run; if
-not, the smallest value is taken, so that the result does not depend on the order."""
+
+@cache
+def rules(limits: Limits) -> dict[str, Rule]:
+    """The rule of each merged column. Job, parent, producer and the like are normally the same in all events of a run;
+    if not, the smallest value is taken, so that the result does not depend on the order."""
+    return {
+        "jobs": smallest(limits.jobs),
+        "started_at": EARLIEST,
+        "running_at": EARLIEST,
+        "completed_at": EARLIEST,
+        "failed_at": EARLIEST,
+        "aborted_at": EARLIEST,
+        "first_event_at": EARLIEST,
+        "last_event_at": LATEST,
+        "stated_duration_ms": LATEST,
+        "ledger": LATEST,
+        "had_faulty_ledger": LATEST,
+        "error": LATEST,
+        "certificate_verdict": certificates.WORST_VERDICT,
+        "nominal": LATEST,
+        "parent": EARLIEST,
+        "root": EARLIEST,
+        "trace_id": EARLIEST,
+        "producer": EARLIEST,
+        "inputs": latest_by("namespace", "name", at_most=limits.datasets),
+        "outputs": latest_by("namespace", "name", at_most=limits.datasets),
+        "event_hashes": smallest(COUNTED_EVENTS),
+    }
 
 
 @cache
@@ -136,10 +144,14 @@ def _derived() -> dict[str, Column]:
         "ledger_verdict": verdict,
         "ledger_difference": _ledger_difference(ledger),
         "event_count": F.when(events < COUNTED_EVENTS, events),
+        "io_id": io_id(F.col("jobs"), names(F.col("inputs")), names(F.col("outputs"))),
     }
 
 
-MERGE = MergeRules(RUNS.key, RULES, _derived)
+@cache
+def merge_rules(limits: Limits) -> MergeRules:
+    """How rows of the same run become one."""
+    return MergeRules(RUNS.key, rules(limits), _derived)
 
 
 def write(batch: Batch, writer: BatchWriter) -> DataFrame | None:
@@ -149,7 +161,7 @@ def write(batch: Batch, writer: BatchWriter) -> DataFrame | None:
     new = single_event_runs(batch.events)
     # There are nearly as many runs as events: sorting them takes less time than hashing them.
     with session_settings(batch.events.sparkSession, {"spark.sql.execution.useObjectHashAggregateExec": "false"}):
-        return writer.fold(TABLE, new.select("run_id"), new, MERGE, batch.run_ids)
+        return writer.fold(TABLE, new.select("run_id"), new, merge_rules(batch.limits), batch.run_ids)
 
 
 def single_event_runs(events: DataFrame) -> DataFrame:
@@ -159,7 +171,7 @@ def single_event_runs(events: DataFrame) -> DataFrame:
 
 @cache
 def _values() -> list[Column]:
-    """The values of one event, one for each column in `RULES`."""
+    """The values of one event, one for each column that has a rule."""
     version = (F.col("event_time"), F.col("event_id"))
     at = {
         "started_at": "START",
@@ -174,12 +186,13 @@ def _values() -> list[Column]:
         "jobs": F.array(F.struct(F.col("job_namespace").alias("namespace"), F.col("job_name").alias("name"))),
         "first_event_at": F.col("event_time"),
         "last_event_at": F.col("event_time"),
+        "stated_duration_ms": F.col("stated_duration_ms"),
         "ledger": F.when(F.col("ledger").isNotNull(), F.struct(*version, F.col("ledger.*"))),
         "had_faulty_ledger": _ledger_verdict(F.col("ledger")) != LEDGER_BALANCED,
         "error": F.when(
             F.col("error_message").isNotNull(), F.struct(*version, F.col("error_message").alias("message"))
         ),
-        "certificate_verdict": F.when(F.col("certificate").isNotNull(), certificates.verdict(F.col("certificate"))),
+        "certificate_verdict": F.when(_has_own_certificate(), certificates.verdict(F.col("certificate"))),
         "nominal": F.when(F.coalesce("nominal_start_at", "nominal_end_at").isNotNull(), nominal),
         "parent": F.col("parent"),
         "root": F.col("root"),
@@ -189,7 +202,13 @@ def _values() -> list[Column]:
         "outputs": _with_statistics("outputs"),
         "event_hashes": F.array(F.xxhash64("event_id")),
     }
-    return [values[name].alias(name) for name in RULES]
+    return [values[name].alias(name) for name in rules(DEFAULT_LIMITS)]
+
+
+def _has_own_certificate() -> Column:
+    """Whether the event has a certificate that is about its own run, or about none."""
+    certified_run = F.lower(F.col("certificate")["run_id"])
+    return F.col("certificate").isNotNull() & F.coalesce(certified_run == F.lower("run_id"), F.lit(True))
 
 
 def _with_statistics(datasets: str) -> Column:

@@ -5,9 +5,10 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from types import TracebackType
 
+from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from lineproof.schemas.sanitise import sanitise
@@ -68,7 +69,8 @@ class BackgroundTask(ABC):
         self._stopping.set()
         deadline = time.monotonic() + STOP_TIMEOUT_S
         while self._thread.is_alive() and time.monotonic() < deadline:
-            self._spark.sparkContext.cancelJobGroup(self.pool)
+            with suppress(Py4JError, OSError):  # the JVM has ended
+                self._spark.sparkContext.cancelJobGroup(self.pool)
             self._thread.join(POLL_S)
 
     def _loop(self) -> None:

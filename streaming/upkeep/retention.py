@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from lineproof.streaming.delta.reader import TableReader
 from lineproof.streaming.delta.table import Table
-from lineproof.streaming.tables import lineage_events, runs
+from lineproof.streaming.tables import archive, lineage_events, runs
 
 READ_BY_GRAPH = (lineage_events.TABLE, runs.TABLE)
 """Tables that the graph query reads: it must have read a row before the row is deleted."""
@@ -26,12 +27,9 @@ class ExpiredRows:
 
     table: Table
     before: date
+    condition: str
+    """The SQL condition that selects them."""
     count: int
-
-    @property
-    def condition(self) -> str:
-        """The SQL condition that selects them."""
-        return f"{self.table.retention_column} < DATE '{self.before}'"
 
 
 def first_day(table: Table, days: Days, now: datetime) -> date | None:
@@ -42,8 +40,26 @@ def first_day(table: Table, days: Days, now: datetime) -> date | None:
 
 def find_expired(tables: TableReader, table: Table, before: date) -> ExpiredRows:
     """Count the rows from before a day."""
-    condition = ExpiredRows(table, before, 0).condition
-    return ExpiredRows(table, before, tables.read(table).where(condition).count())
+    condition = f"{table.retention_column} < DATE '{before}'"
+    if table.retention_setting == archive.TABLE.name and tables.exists(archive.TABLE):
+        condition = _archived_before(tables, before)
+    return ExpiredRows(table, before, condition, tables.read(table).where(condition).count())
+
+
+def _archived_before(tables: TableReader, before: date) -> str:
+    """The records that the archive deletes: by the day of archiving, which their other tables do not have.
+
+    The timestamp of a record may be any number. In each partition, the first offsets are archived first.
+    """
+    is_kept = F.col("day") >= F.lit(before)
+    partitions = tables.read(archive.TABLE).groupBy("topic", "partition")
+    ranges = partitions.agg(F.max(F.when(~is_kept, F.col("offset"))), F.min(F.when(is_kept, F.col("offset"))))
+    conditions = (
+        f"topic = '{topic}' AND partition = {partition} AND offset < {last + 1 if kept is None else kept}"
+        for topic, partition, last, kept in ranges.collect()
+        if last is not None
+    )
+    return " OR ".join(f"({condition})" for condition in conditions) or "false"
 
 
 def delete_expired(spark: SparkSession, tables: TableReader, expired: ExpiredRows) -> int:

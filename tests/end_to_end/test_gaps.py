@@ -39,7 +39,8 @@ def archived(settings: Settings) -> Settings:
 
 def gaps(settings: Settings) -> list[tuple[Any, ...]]:
     found = find_gaps(
-        Tables(settings.tables_path), settings.topics.events, KafkaCluster(settings.kafka), settings.kafka
+        *(Tables(settings.tables_path), [settings.topics.events], KafkaCluster(settings.kafka)),
+        *(settings.kafka, settings.isolation_level),
     )
     return [(gap.topic, gap.partition, gap.first, gap.last, gap.offsets, gap.kind) for gap in found]
 

@@ -13,9 +13,10 @@ from lineproof.quality.row_count_checks import count_rows
 from lineproof.schemas.envelope import MAX_RECORD_BYTES, Envelope, decode, event_id
 from lineproof.schemas.record import Record
 from lineproof.serving.dead_letters import DeadLetters
+from lineproof.serving.job_heartbeat import events_not_in_graph, read_heartbeat
 from lineproof.serving.sql import Tables
 from lineproof.settings import Settings
-from lineproof.streaming.ingest import read_topic
+from lineproof.streaming.ingest import read_topics
 from lineproof.streaming.job import Job
 from lineproof.streaming.recovery.checkpoint import CheckpointError
 from lineproof.streaming.tables import archive
@@ -63,6 +64,17 @@ def test_from_topic_to_tables_and_dead_letters(settings: Settings, run_job: RunJ
     teams = tables.query(f"SELECT DISTINCT {team} FROM lineage_events WHERE job_name = 'nightly'")
     assert teams.rows == [("data <platform>",)]
 
+    # The heartbeat says how far the job came.
+    heartbeat = read_heartbeat(settings.checkpoints_path)
+    assert heartbeat is not None
+    assert (heartbeat.state, heartbeat.topics()) == ("stopped", [settings.topics.events])
+    assert {name: query["rows"] for name, query in heartbeat.queries.items()} == {
+        **{"ingest": sent.records, "curate": sent.records, "graph": sent.events}
+    }
+    assert events_not_in_graph(settings.tables_path, heartbeat) == 0
+    heartbeat.queries["graph"]["position"]["reservoirVersion"] = 0
+    assert events_not_in_graph(settings.tables_path, heartbeat) == sent.events
+
     # Without new records, nothing changes.
     before, versions = snapshot(settings), [row[4] for row in tables.overview()[1]]
     assert run_job(settings) == []
@@ -87,7 +99,7 @@ def test_an_archive_written_by_the_delta_sink_of_earlier_releases_is_continued(
     ingest = config.ingest
     Job(spark, config).prepare()
     KafkaCluster(settings.kafka).send(topic, [Record(b"first", payload())])
-    sink = archive.archive(read_topic(spark, ingest)).writeStream.format("delta").trigger(availableNow=True)
+    sink = archive.archive(read_topics(spark, ingest)).writeStream.format("delta").trigger(availableNow=True)
     sink.option("checkpointLocation", f"{ingest.checkpoints}/ingest").start(
         f"{ingest.tables}/archive"
     ).awaitTermination()

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from lineproof.local.job_config import job_config
-from lineproof.local.job_topics import describe_topic
+from lineproof.local.job_topics import describe_topics
 from lineproof.local.maintenance import maintenance
 from lineproof.schemas.record import Record
 from lineproof.serving.sql import Tables
@@ -27,7 +27,7 @@ from tests.events import payload
 
 TIMEOUT_S = 150
 ROUNDS = int(os.environ.get("FAULT_ROUNDS", "10"))
-STREAMED_AND_MERGED = ("archive", "lineage_events", "runs", "edges")
+STREAMED_AND_MERGED = ("archive", "lineage_events", "runs", "datasets")
 """Two tables that are read as streams, and two into which rows are merged."""
 
 
@@ -87,7 +87,7 @@ def running(spark: SparkSession, settings: Settings) -> Iterator[None]:
     def run() -> None:
         try:
             config = job_config(settings)
-            work.run(spark, config, lambda: describe_topic(settings), lambda _: None, stop.is_set, started.set)
+            work.run(spark, config, lambda: describe_topics(settings), lambda _: None, stop.is_set, started.set)
         except BaseException as error:
             failed.append(error)
         finally:

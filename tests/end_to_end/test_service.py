@@ -60,7 +60,10 @@ def test_detached_service_and_foreground_service(home: Path, tmp_path: Path) -> 
         status = {row["what"]: row["state"] for row in json.loads(lineproof("status", here, "-o", "json").stdout)}
         assert status["rows of archive"] == 2
         assert status["records not archived yet"] == 0
+        assert status["records not archived yet of lineage.events"] == 0
         assert status["job"].startswith("running")
+        assert status["state of ingest"]
+        assert status["events not in the graph yet"] in (0, 2)
     finally:
         down = lineproof("down", here)
     assert down.stderr.strip().endswith("Stopped.")

@@ -1,14 +1,17 @@
 """Helpers of the end-to-end tests."""
 
 import os
+import socket
 import subprocess
 import sys
 import uuid
 from typing import Any, Protocol
 
 from confluent_kafka import Consumer
+from pyspark.sql import SparkSession
 
-from lineproof.local.job_config import Recovery
+from lineproof.local.job_config import NO_RECOVERY, Recovery, job_config
+from lineproof.local.job_topics import describe_topics
 from lineproof.producers.chain import Chain
 from lineproof.producers.dataset_names import DatasetName
 from lineproof.producers.datasets import input_dataset, output_dataset
@@ -19,6 +22,7 @@ from lineproof.schemas.headers import REPLAYED_FROM
 from lineproof.schemas.tables import DERIVED
 from lineproof.serving.sql import Tables
 from lineproof.settings import Settings
+from lineproof.streaming.ingest import Ingest
 from lineproof.streaming.run import Progress
 from lineproof.topics.cluster import KafkaCluster
 
@@ -41,6 +45,13 @@ def lineproof(*arguments: str, **environment: str) -> subprocess.CompletedProces
     )
 
 
+def free_port() -> int:
+    """A port of this machine that nothing listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
 def publish(settings: Settings, runs: int = 100) -> Sent:
     """Send complete runs, some of their events twice, and the demo's faulty records to the topic."""
     captured = MemoryTransport()
@@ -58,6 +69,16 @@ def publish(settings: Settings, runs: int = 100) -> Sent:
     events, resent = captured.records + added.events, captured.records[::7]
     KafkaCluster(settings.kafka).send(settings.topics.events, [*events, *resent, *added.broken])
     return Sent(len(events), len(resent), len(added.broken))
+
+
+def archive_topics(spark: SparkSession, settings: Settings, recovery: Recovery = NO_RECOVERY) -> int:
+    """Run ingest alone until it has caught up; returns how many records it archived."""
+    ingest = Ingest(spark, job_config(settings, recovery).ingest)
+    ingest.prepare()
+    ingest.check_topics(describe_topics(settings), recovery.accept_loss)
+    query = ingest.start()
+    query.awaitTermination()
+    return sum(batch.numInputRows for batch in query.recentProgress)
 
 
 def consumed(settings: Settings, topic: str, count: int) -> list[Any]:

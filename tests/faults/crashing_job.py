@@ -57,7 +57,8 @@ class KillPoint:
         self._checkpoints = Path(settings.checkpoints_path)
         self._archive_log = Path(settings.tables_path, archive.TABLE.name, "_delta_log")
         self._query = "graph" if point.split("-", 1)[1] in _committed_by("graph") else "curate"
-        self._batch = -1
+        self._batches: dict[str, int] = {}
+        """The last batch that each query has begun. The queries may run at the same time."""
         self._planned_before = -1
 
     def install(self) -> None:
@@ -68,10 +69,12 @@ class KillPoint:
         for_each = DataStreamWriter.foreachBatch
 
         def for_each_batch(writer: DataStreamWriter, function: BatchFunction) -> DataStreamWriter:
+            query = function.__name__.strip("_")
+
             def counted(rows: DataFrame, number: int) -> None:
-                self._batch = number
+                self._batches[query] = number
                 function(rows, number)
-                self._reach(f"before-{function.__name__.strip('_')}")
+                self._reach(f"before-{query}")
 
             return for_each(writer, counted)
 
@@ -108,7 +111,8 @@ class KillPoint:
         return wrapped
 
     def _reach(self, point: str) -> None:
-        if point == self._point and (self._batch > self._planned_before or not self._only_new):
+        is_new = self._batches.get(self._query, -1) > self._planned_before
+        if point == self._point and (is_new or not self._only_new):
             die()
 
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from typing import Any
 
 from tests.model.events import Event, Row, events
@@ -58,6 +59,11 @@ def observations(values: Iterable[bytes]) -> Iterator[tuple[Event, str, Row]]:
                 yield event, role.removesuffix("s").upper(), dataset
 
 
+def hour(time: datetime) -> datetime:
+    """The beginning of its hour."""
+    return time.replace(minute=0, second=0, microsecond=0)
+
+
 def compact(value: Any) -> str:
     """JSON without white space."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
@@ -90,7 +96,7 @@ def _entity(key: Name, seen: list[tuple[Event, Row]]) -> Row:
             for name, (time, event_id, text) in sorted(latest.items())
         ],
         "first_seen_at": seen[0][0].time,
-        "last_seen_at": seen[-1][0].time,
+        "last_seen_at": hour(seen[-1][0].time),
     }
 
 

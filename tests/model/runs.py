@@ -53,6 +53,7 @@ def _run(run_id: str, of_run: list[Event]) -> Row:
         "started_at": started,
         "ended_at": ended,
         "duration_ms": elapsed if elapsed is not None and elapsed >= 0 else None,
+        "stated_duration_ms": max((facet["durationMs"] for _, facet in facets("timing")), default=None),
         "clock_skew_ms": -elapsed if elapsed is not None and elapsed < 0 else None,
         "has_conflicting_ends": len(ends) > 1,
         "ledger_verdict": ledger and ledger["verdict"],
@@ -63,7 +64,7 @@ def _run(run_id: str, of_run: list[Event]) -> Row:
         "ledger": ledger and ledger["row"],
         "error": error and {"event_time": error[0], "event_id": error[1], "message": error[2]["message"]},
         "certificate_verdict": min(
-            (_hash_verdict(facet) for _, facet in facets("cdme_fidelityCertificate")),
+            (_hash_verdict(facet) for _, facet in facets("cdme_fidelityCertificate") if facet["runId"] == run_id),
             key=("altered", "unknown algorithm", "intact").index,
             default=None,
         ),

@@ -14,21 +14,27 @@ from lineproof.quality.runner import Runner, dataset_name
 from lineproof.quality.suite import load_suite
 from lineproof.streaming.delta.reader import TableReader
 from lineproof.streaming.delta.writer import BatchWriter
-from lineproof.streaming.tables import edges, quality_results, runs
+from lineproof.streaming.tables import job_io, quality_results, runs
 from lineproof.streaming.tables.registry import TABLES
 from tests.streaming.curated import curated
 from tests.transport import Memory
 from tests.unit.quality.test_suite import OUR_SUITES
 
 FAULTS: dict[str, tuple[dict[str, str], str]] = {
-    "archive": ({"day": "DATE'2000-01-01'"}, "the day of a record is that of its timestamp"),
+    "archive": ({"timestamp": "NULL"}, "expect_column_values_to_not_be_null"),
+    "accepted_losses": ({"first_offset": "-1"}, "expect_column_values_to_be_between"),
     "runs": ({"run_id": "'not-a-uuid'"}, "expect_column_values_to_match_regex"),
     "lineage_events": (
         {"event_id": "'x'", "run_id": "'00000000-0000-0000-0000-000000000099'"},
         "the run of an event is a row of runs",
     ),
     "records": ({"offset": "999", "event_id": "'nowhere'", "reason": "NULL"}, "a record without a reason is an event"),
-    "edges": ({"edge_id": "'x'", "kind": "'OUTPUT'", "target_name": "'nowhere'"}, "the target of an edge is a dataset"),
+    "job_io": (
+        {"io_id": "'x'", "inputs": "array(named_struct('namespace', 'no', 'name', 'where'))"},
+        "the inputs and outputs of a combination are datasets",
+    ),
+    "column_lineage": ({"edge_id": "'x'", "target_name": "'nowhere'"}, "the target of a column is in a dataset"),
+    "dataset_nodes": ({"name": "'nowhere'"}, "a name that leads elsewhere is that of a dataset"),
     "datasets": ({"name": "'x'", "quality_score": "7.0"}, "expect_column_values_to_be_between"),
     "jobs": ({"name": "'x'", "max_duration_ms": "-1"}, "expect_column_values_to_be_between"),
     "dataset_schemas": ({}, "expect_compound_columns_to_be_unique"),
@@ -67,7 +73,8 @@ def plant_fault(spark: SparkSession, store: TableReader, directory: Path, name: 
         shutil.copytree(store.path(table), directory / name)
         rows = store.read(table)
         values = {column: F.expr(text).cast(rows.schema[column].dataType) for column, text in columns.items()}
-        BatchWriter(spark, str(directory), "faults", 0).append(table, rows.limit(1).withColumns(values))
+        row = spark.range(1).join(rows.limit(1), F.lit(True), "left")  # nulls, if the table is empty
+        BatchWriter(spark, str(directory), "faults", 0).append(table, row.withColumns(values))
     return finder
 
 
@@ -153,8 +160,8 @@ def test_results_arrive_in_the_tables_as_lineage(
     assert (count.success, count.observed, count.run_id) == (True, "3", complete["run"]["runId"])
     [run] = store.read(runs.TABLE).collect()
     assert (run.job_name, run.state) == ("quality.people", "COMPLETED")
-    [edge] = store.read(edges.TABLE).collect()
-    assert (edge.kind, edge.source_name) == ("INPUT", dataset.name)
+    [combination] = store.read(job_io.TABLE).collect()
+    assert ([source.name for source in combination.inputs], combination.outputs) == ([dataset.name], [])
 
 
 MISTAKES: list[tuple[str, int, str]] = [

@@ -7,6 +7,7 @@ from typing import Any
 from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
+from lineproof.schemas.limits import DEFAULT_LIMITS, Limits
 from lineproof.schemas.views import for_spark, named_in
 from lineproof.streaming.curate import write_curated, write_graph
 from lineproof.streaming.delta.definition import create_table
@@ -39,6 +40,7 @@ def curated(
     repeated: int | None = None,
     headers: Headers | None = None,
     on_batch: OnBatch = lambda *_: None,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> TableReader:
     """Tables written batch by batch, as the job does it; one batch twice, as after a crash before its checkpoint.
 
@@ -49,9 +51,9 @@ def curated(
     in_graph = _version(tables)
     for number, values in enumerate(batches):
         for _ in range(2 if number == repeated else 1):
-            curate(spark, root, number, values, offset, headers, on_batch)
+            curate(spark, root, number, values, offset, headers, on_batch, limits)
             if number % 2 or number == len(batches) - 1:
-                with open_graph_batch(_added_since(in_graph, tables)) as graph_batch:
+                with open_graph_batch(_added_since(in_graph, tables), limits) as graph_batch:
                     write_graph(spark, graph_batch, BatchWriter(spark, root, "graph", number))
         offset += len(values)
         if number % 2:
@@ -67,6 +69,7 @@ def curate(
     offset: int,
     headers: Headers | None = None,
     on_batch: OnBatch = lambda *_: None,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> None:
     """One batch, from the topic to the tables of events and runs."""
     arrived = archive.archive(records(spark, values, offset, headers))
@@ -74,8 +77,8 @@ def curate(
     in_archive = TableReader(spark, root).read(archive.TABLE).where(f"offset >= {offset}")
     # A stream gives a batch rows, and not the plan that made them. With the plan, Spark computes the options of
     # from_avro again whenever it compares plans, and three tables written in parallel once ran into each other there.
-    found = facts(in_archive, {}).localCheckpoint(eager=False)
-    with open_batch(found, in_archive) as batch:
+    found = facts(in_archive, {}, limits).localCheckpoint(eager=False)
+    with open_batch(found, limits) as batch:
         writer = BatchWriter(spark, root, "curate", number)
         on_batch(batch, write_curated(spark, batch, writer), writer)
 

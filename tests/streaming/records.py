@@ -19,7 +19,7 @@ def records(
     """A record per value, in order, on one partition."""
     from datetime import datetime, timezone
 
-    time = datetime(2026, 1, 31, 12, tzinfo=timezone.utc)
+    time = datetime(2026, 6, 30, 12, tzinfo=timezone.utc)
     rows = [
         (
             bytearray(b"key"),

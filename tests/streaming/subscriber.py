@@ -83,7 +83,7 @@ def _rows(table: DataFrame, schema: str) -> list[Record]:
 
 def _plain(records: Iterable[Record]) -> list[str]:
     """Sorted texts of the records, without the ids that no table has."""
-    ignored = ("record_id", "test_id")
+    ignored = ("record_id", "test_id", "truncated")
     return sorted(repr(sorted(pair for pair in record.items() if pair[0] not in ignored)) for record in records)
 
 

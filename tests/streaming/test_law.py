@@ -14,15 +14,20 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lineproof.schemas.envelope import Envelope, decode, event_id
+from lineproof.schemas.limits import DEFAULT_LIMITS
+from lineproof.schemas.views import view_over
 from lineproof.streaming.stages.batch import events
 from lineproof.streaming.stages.facts import facts
+from lineproof.streaming.stages.io_id import of_job_event
 from lineproof.streaming.stages.merge_rules import MergeRules
 from lineproof.streaming.stages.observations import observations
 from lineproof.streaming.tables import (
+    column_lineage,
+    dataset_nodes,
     dataset_schemas,
     datasets,
     dead_letters,
-    edges,
+    job_io,
     jobs,
     lineage_events,
     quality_results,
@@ -30,7 +35,7 @@ from lineproof.streaming.tables import (
 )
 from lineproof.streaming.tables import records as records_table
 from tests.histories import GARBAGE, arrival
-from tests.model.edges import edges as model_edges
+from tests.model import lineage as model_lineage
 from tests.model.entities import dataset_schemas as model_dataset_schemas
 from tests.model.entities import datasets as model_datasets
 from tests.model.entities import jobs as model_jobs
@@ -41,10 +46,14 @@ from tests.streaming.curated import curated, in_utc
 from tests.streaming.records import records
 from tests.streaming.subscriber import Subscriber
 
-ENDS = (
-    *("kind", "job_namespace", "job_name"),
+JOB = ("job_namespace", "job_name")
+COLUMN_ENDS = (
+    *JOB,
     *("source_namespace", "source_name", "source_field", "target_namespace", "target_name", "target_field"),
 )
+JOB_EDGE = (*JOB, "direction", "dataset_namespace", "dataset_name")
+DATASET_EDGE = ("source_namespace", "source_name", "target_namespace", "target_name", *JOB)
+GRAPH = (jobs, datasets, dataset_schemas, column_lineage, dataset_nodes, job_io)
 
 
 @pytest.fixture
@@ -71,7 +80,7 @@ def test_batches_in_any_order_give_the_tables_of_the_model(spark: SparkSession, 
         assert sorted(map(repr, (row.value and bytes(row.value) for row in letters))) == sorted(map(repr, unusable))
         assert_tables(
             arrived.sent,
-            *(store.read(module.TABLE) for module in (runs, jobs, datasets, dataset_schemas, edges)),
+            {module.TABLE.name: store.read(module.TABLE) for module in (runs, lineage_events, *GRAPH)},
         )
         assert_results(arrived.sent, store.read(quality_results.TABLE))
         subscriber.assert_agrees_with_sql(spark, store)
@@ -82,56 +91,81 @@ def test_one_batch_gives_the_tables_of_the_model(spark: SparkSession, seed: int)
     arrived = arrival(seed, runs=900)
     known = events(facts(records(spark, arrived.arrived), {})).persist()
     seen = observations(known, known).persist()
-    of_runs = merged(runs, runs.single_event_runs(known))
-    tables = (
-        merged(jobs, jobs.observed_jobs(seen)),
-        merged(datasets, datasets.observed_datasets(seen)),
-        merged(dataset_schemas, dataset_schemas.observed_schemas(seen)),
-    )
-    assert_tables(arrived.sent, of_runs, *tables, edges.edges(of_runs, known, seen))
+    of_runs = merged(runs, runs.single_event_runs(known)).persist()
+    with_io = known.withColumn("io_id", of_job_event())
+    of_datasets = merged(datasets, datasets.observed_datasets(seen)).persist()
+    of_columns = merged(column_lineage, column_lineage.stated_columns(seen, DEFAULT_LIMITS)).persist()
+    of_io = job_io.combinations(of_runs, with_io).persist()
+    tables = {
+        "runs": of_runs,
+        "lineage_events": with_io.select("io_id", "event_time"),
+        "jobs": merged(jobs, jobs.observed_jobs(seen)),
+        "datasets": of_datasets,
+        "dataset_schemas": merged(dataset_schemas, dataset_schemas.observed_schemas(seen)),
+        "column_lineage": of_columns,
+        "dataset_nodes": dataset_nodes.dataset_nodes(of_datasets),
+        "job_io": of_io,
+    }
+    assert_tables(arrived.sent, tables)
     assert_results(arrived.sent, quality_results.quality_results(known))
-    seen.unpersist()
-    known.unpersist()
+    for persisted in (known, seen, of_runs, of_datasets, of_columns, of_io):
+        persisted.unpersist()
 
 
 def merged(module: Any, new: DataFrame) -> DataFrame:
     """The table that a first batch with these rows makes: see `BatchWriter.fold`."""
-    return cast(DataFrame, module.MERGE.merge(new).select(*module.TABLE.columns))
+    rules = module.merge_rules(DEFAULT_LIMITS) if hasattr(module, "merge_rules") else module.MERGE
+    return cast(DataFrame, rules.merge(new).select(*module.TABLE.columns))
 
 
 def test_at_most_500_events_of_a_run_are_counted(spark: SparkSession) -> None:
     ids = spark.range(2000).select(F.lit("r").alias("run_id"), F.array(F.xxhash64("id")).alias("event_hashes"))
     for share, size in ((ids.limit(499), 499), (ids, runs.COUNTED_EVENTS)):
-        [row] = MergeRules(("run_id",), {"event_hashes": runs.RULES["event_hashes"]}).merge(share).collect()
+        [row] = (
+            MergeRules(("run_id",), {"event_hashes": runs.rules(DEFAULT_LIMITS)["event_hashes"]}).merge(share).collect()
+        )
         assert len(row.event_hashes) == size
 
 
-def assert_tables(
-    values: list[bytes],
-    of_runs: DataFrame,
-    of_jobs: DataFrame,
-    of_datasets: DataFrame,
-    of_schemas: DataFrame,
-    of_edges: DataFrame,
-) -> None:
-    """Compare every table with its model."""
-    assert_equal(rows(of_runs.drop("event_hashes"), "run_id"), {(key,): row for key, row in model_runs(values).items()})
-    assert_equal(rows(of_jobs, "namespace", "name"), model_jobs(values))
-    assert_equal(rows(of_datasets, "namespace", "name"), model_datasets(values))
-    assert_equal(rows(of_schemas, "namespace", "name", "schema_hash"), model_dataset_schemas(values))
-    found = {
-        key: {
+def assert_tables(values: list[bytes], tables: dict[str, DataFrame]) -> None:
+    """Compare every table with its model, and `job_io` through the views that are made from it."""
+    found_runs = rows(tables["runs"].drop("event_hashes", "io_id"), "run_id")
+    assert_equal(found_runs, {(key,): row for key, row in model_runs(values).items()})
+    assert_equal(rows(tables["jobs"], "namespace", "name"), model_jobs(values))
+    assert_equal(rows(tables["datasets"], "namespace", "name"), model_datasets(values))
+    schemas = rows(tables["dataset_schemas"], "namespace", "name", "schema_hash")
+    assert_equal(schemas, model_dataset_schemas(values))
+    nodes = {key: tuple(row.values())[2:] for key, row in rows(tables["dataset_nodes"], "namespace", "name").items()}
+    assert nodes == model_lineage.dataset_nodes(values)
+    columns = rows(tables["column_lineage"].drop("edge_id"), *COLUMN_ENDS)
+    assert_equal(
+        {key: _with_sorted_transformations(row) for key, row in columns.items()},
+        {key: _with_sorted_transformations(row) for key, row in model_lineage.column_lineage(values).items()},
+    )
+    assert_equal(edges("job_edges", tables, JOB_EDGE), model_lineage.job_edges(values))
+    assert_equal(edges("dataset_edges", tables, DATASET_EDGE), model_lineage.dataset_edges(values))
+
+
+def _with_sorted_transformations(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "first_seen_at": row["first_seen_at"],
+        "last_seen_at": row["last_seen_at"],
+        "transformations": sorted(row["transformations"], key=repr),
+    }
+
+
+def edges(view: str, tables: dict[str, DataFrame], key: tuple[str, ...]) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """The rows of a view over these tables, with the last run as a tuple."""
+    named = {name: tables[name] for name in ("runs", "lineage_events", "job_io", "column_lineage", "dataset_nodes")}
+    found = named["runs"].sparkSession.sql(view_over(view, named), None, **named)
+    return {
+        identity: {
             "first_seen_at": row["first_seen_at"],
-            "last": (row["last_seen"]["event_time"], row["last_seen"]["run_id"]),
-            "transformations": sorted(row["transformations"], key=repr),
+            "last_seen_at": row["last_seen_at"],
+            "last_run": row["last_run"] and (row["last_run"]["event_time"], row["last_run"]["run_id"]),
         }
-        for key, row in rows(of_edges, *ENDS).items()
+        for identity, row in rows(found, *key).items()
     }
-    expected = {
-        key: {**row, "transformations": sorted(row["transformations"], key=repr)}
-        for key, row in model_edges(values).items()
-    }
-    assert_equal(found, expected)
 
 
 def assert_results(values: list[bytes], of_results: DataFrame) -> None:

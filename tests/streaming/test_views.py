@@ -1,5 +1,6 @@
 """Each view gives the same rows in Spark and in DuckDB, and the rows that are expected."""
 
+import shutil
 import uuid
 from collections.abc import Callable
 from datetime import datetime, timezone
@@ -9,6 +10,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
@@ -20,7 +22,9 @@ from lineproof.serving.catalog import catalog_statements
 from lineproof.serving.sql import Tables
 from lineproof.streaming.delta.reader import TableReader
 from lineproof.streaming.delta.writer import BatchWriter
-from lineproof.streaming.tables import archive
+from lineproof.streaming.recovery.topic import LostRange
+from lineproof.streaming.tables import accepted_losses, archive
+from lineproof.streaming.tables.accepted_losses import AcceptedLosses
 from tests.events import payload
 from tests.histories import FACET, arrival
 from tests.model.runs import runs as model_runs
@@ -202,14 +206,14 @@ def test_a_dataset_with_several_names_is_one_node(ask: Callable[[str], Rows]) ->
         ("clean", "report", "report"),
         ("clean", "orders", "report"),
     }
-    assert {row["source_namespace"] for row in edges if row["source_name"] == "clean"} == {"s3://lake"}
+    assert {row["source_namespace"] for row in edges if row["source_name"] == "clean"} == {"world"}
     inputs = ask("SELECT * FROM job_edges WHERE job_name = 'report' AND direction = 'INPUT'")
-    assert [(row["dataset_namespace"], row["last_run"]["run_id"]) for row in inputs] == [("s3://lake", REPORT)]
+    assert [(row["dataset_namespace"], row["last_run"]["run_id"]) for row in inputs] == [("world", REPORT)]
 
 
 def test_column_edges_have_their_source_and_transformations(ask: Callable[[str], Rows]) -> None:
     [row] = ask("SELECT * FROM column_edges WHERE job_namespace = 'world'")
-    assert (row["source_namespace"], row["source_name"], row["source_field"]) == ("s3://lake", "clean", "amount")
+    assert (row["source_namespace"], row["source_name"], row["source_field"]) == ("world", "clean", "amount")
     assert (row["target_name"], row["target_field"]) == ("report", "total")
     assert [transformation["subtype"] for transformation in row["transformations"]] == ["AGGREGATION"]
 
@@ -230,22 +234,43 @@ def test_triangulation_puts_intent_logic_and_proof_side_by_side(ask: Callable[[s
     assert {output["name"] for output in row["proof_outputs"]} == {"orders", "report"}
 
 
-def test_gaps_in_the_archive_are_violations(spark: SparkSession, tmp_path: Path) -> None:
-    curated(spark, str(tmp_path), [])
+def test_lost_offsets_are_told_from_others_and_are_violations(spark: SparkSession, tmp_path: Path) -> None:
+    store = curated(spark, str(tmp_path), [])
     offsets = F.explode(F.array(*(F.lit(offset).cast("bigint") for offset in (3, 4, 5, 9))))
     first = archive.archive(records(spark, [None])).withColumn("offset", offsets)
     recreated = first.withColumns({"topic": F.lit("events#2"), "offset": F.col("offset") - 3})
     BatchWriter(spark, str(tmp_path), "ingest", 0).append(archive.TABLE, first.union(recreated))
-    assert sorted(Tables(str(tmp_path)).query("SELECT * FROM archive_gaps").rows) == [
-        ("events", 0, 0, 2, 3),
-        ("events", 0, 6, 8, 3),
-        ("events#2", 0, 3, 5, 3),
+    losses = AcceptedLosses(spark, store)
+    losses.record([LostRange("events", 0, 6, 8), LostRange("events", 0, 15, None)], 3)
+    losses.record([LostRange("events", 0, 10, 15)], 5)
+    losses.record([LostRange("events#2", 0, 7, 9)], 8)
+    losses.forget_after(7)
+    losses.write_table()
+    # A table that was removed is written again from the archive.
+    shutil.rmtree(store.path(accepted_losses.TABLE))
+    spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()  # type: ignore[union-attr]
+    AcceptedLosses(spark, store).write_table()
+    version = DeltaTable(store.path(accepted_losses.TABLE)).version()
+    AcceptedLosses(spark, store).write_table()
+    assert DeltaTable(store.path(accepted_losses.TABLE)).version() == version
+
+    query = "SELECT * FROM archive_gaps"
+    expected = [
+        ("events", 0, 0, 2, 3, "before the first read"),
+        ("events", 0, 6, 7, 2, "lost"),
+        ("events", 0, 8, 8, 1, "not delivered"),
+        ("events", 0, 10, 14, 5, "lost"),
+        ("events#2", 0, 3, 5, 3, "not delivered"),
     ]
-    assert sorted(Tables(str(tmp_path)).query("SELECT subject, detail FROM violations").rows) == [
-        ("events#2-0", "3 from offset 3"),
-        ("events-0", "3 from offset 0"),
-        ("events-0", "3 from offset 6"),
+    assert sorted(Tables(str(tmp_path)).query(query).rows) == expected
+    [by_spark] = run_sql(spark, store, query)
+    assert sorted(map(tuple, by_spark.collect())) == expected
+    assert sorted(Tables(str(tmp_path)).query("SELECT kind, verdict, subject, detail FROM violations").rows) == [
+        ("archive", "missing records", "events-0", "2 from offset 6"),
+        ("archive", "missing records", "events-0", "5 from offset 10"),
     ]
+    kept = "SELECT first_offset, last_offset, batch FROM accepted_losses ORDER BY 1"
+    assert Tables(str(tmp_path)).query(kept).rows == [(6, 7, 3), (10, 14, 5), (15, None, 3)]
 
 
 def test_there_is_a_file_for_every_view() -> None:
@@ -257,6 +282,6 @@ def test_a_query_makes_only_the_views_it_names() -> None:
     assert named_in("SELECT * FROM runs") == set()
     assert named_in("select * from Lineage_Upstream('a', 'b')") == {
         "lineage_upstream",
-        "dataset_edges",
-        "dataset_nodes",
+        "lineage_steps",
+        "job_io_datasets",
     }

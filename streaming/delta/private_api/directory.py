@@ -49,7 +49,10 @@ class Directory:
         return int(self._file_system.getContentSummary(self._root).getLength())
 
     def write(self, name: str, text: str) -> None:
-        """Write a whole file or none: a crash leaves no half-written file of that name."""
+        """Write a whole file or none: a crash leaves no half-written file of that name.
+
+        Only on the local disk, there is one of that name at all times: elsewhere, a file is not replaced in one step.
+        """
         path = self._path(self._root, name)
         draft = self._path(path.getParent(), f".{path.getName()}.{uuid.uuid4()}.tmp")
         stream = self._file_system.create(draft, True)
@@ -57,6 +60,11 @@ class Directory:
             stream.write(bytearray(text.encode()))
         finally:
             stream.close()
-        self._file_system.delete(path, False)
+        if self._file_system.getUri().getScheme() != "file":
+            self._file_system.delete(path, False)
         if not self._file_system.rename(draft, path):
             raise OSError(f"{draft} cannot be renamed to {path}")
+
+    def delete(self, name: str) -> bool:
+        """Delete a file, or a directory with everything in it; return whether there was one."""
+        return bool(self._file_system.delete(self._path(self._root, name), True))

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from lineproof.streaming.delta.private_api.checkpoint_log import CheckpointLog
 from lineproof.streaming.delta.private_api.hadoop_settings import settings_sources
+from lineproof.streaming.delta.private_api.jvm_process import jvm_process
 from lineproof.streaming.delta.private_api.versions import TRIED, check_versions
 
 DELTA = "org.apache.spark.sql.delta"
@@ -27,7 +28,7 @@ METHODS = {
     f"{DELTA}.stats.DeltaScan": {"files": 0},
     f"{DELTA}.actions.SetTransaction": {"<init>": 3, "appId": 0, "version": 0},
     f"{DELTA}.actions.Metadata": {"configuration": 0},
-    f"{DELTA}.actions.AddFile": {"path": 0, "remove": 0},
+    f"{DELTA}.actions.AddFile": {"path": 0, "size": 0, "remove": 0},
     f"{DELTA}.DeltaOperations$StreamingUpdate": {"<init>": 4},
     "org.apache.spark.api.python.PythonUtils": {"toSeq": 1},
     "org.apache.spark.sql.classic.Dataset": {"queryExecution": 0},
@@ -53,6 +54,9 @@ def test_the_attributes_of_pyspark_exist(spark: SparkSession) -> None:
     assert spark._jsc.hadoopConfiguration() is not None
     assert spark._jsparkSession is not None
     assert spark.range(1)._jdf is not None
+    jvm = jvm_process(spark)
+    assert jvm is not None
+    assert jvm.poll() is None
 
 
 def test_hadoop_keeps_the_sources_of_its_settings(spark: SparkSession) -> None:

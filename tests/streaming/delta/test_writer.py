@@ -13,9 +13,10 @@ from pyspark.sql import functions as F
 from lineproof.schemas.tables import CURATE, TableContract
 from lineproof.streaming.delta.definition import Definition, create_table
 from lineproof.streaming.delta.fold import MAX_BROADCAST_ROWS
+from lineproof.streaming.delta.key_ranges import text_ranges
 from lineproof.streaming.delta.private_api.optimistic_transaction import OptimisticTransaction
 from lineproof.streaming.delta.reader import TableReader
-from lineproof.streaming.delta.table import Range, Table
+from lineproof.streaming.delta.table import Table
 from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.parallel import in_parallel
 from lineproof.streaming.stages.merge_rules import LATEST, MergeRules
@@ -124,9 +125,11 @@ def test_files_that_cannot_hold_a_row_are_not_read(spark: SparkSession, tmp_path
     for number, names in enumerate(("ab", "cd")):
         table_after_fold(spark, tmp_path, number, dict.fromkeys(names, 1))
     transaction = OptimisticTransaction(spark, path, "tests", 2)
-    found = {names: transaction.files_matching(Range("name", *names).condition()) for names in ("bb", "bc", "ee")}
-    assert {names: len(files) for names, files in found.items()} == {"bb": 1, "bc": 2, "ee": 0}
-    assert sorted(row.name for row in transaction.read_files(found["bb"]).collect()) == ["a", "b"]
+    found = {
+        names: transaction.files_matching(text_ranges("name", names).condition()) for names in ("b", "bc", "ad", "e")
+    }
+    assert {names: len(files) for names, files in found.items()} == {"b": 1, "bc": 2, "ad": 2, "e": 0}
+    assert sorted(row.name for row in transaction.read_files(found["b"]).collect()) == ["a", "b"]
     assert len(transaction.files_matching(F.lit(True))) == 2
 
 
@@ -197,3 +200,31 @@ def test_rows_of_a_fold_belong_to_the_session_of_the_batch(spark: SparkSession, 
 
     [folded] = in_parallel(session, fold, [2])
     assert [row["size"] for row in session.sql("SELECT * FROM {folded}", folded=folded).select("size").collect()] == [2]
+
+
+def test_a_replacement_rewrites_only_files_whose_rows_differ(spark: SparkSession, tmp_path: Path) -> None:
+    pairs = Table(
+        contract=TableContract("pairs", ("name",), CURATE),
+        comment="Pairs.",
+        cluster_by=("name",),
+        schema=("name STRING NOT NULL", "other STRING NOT NULL"),
+    )
+    path = str(tmp_path / "pairs")
+    create_table(spark, path, pairs)
+
+    def put(number: int, **others: str) -> tuple[dict[str, str], set[str], int]:
+        rows = spark.createDataFrame([*others.items()], pairs.struct).coalesce(1)
+        BatchWriter(spark, str(tmp_path), "tests", number).replace(pairs, rows)
+        table = spark.read.format("delta").load(path)
+        versions = DeltaTable.forPath(spark, path).history().count()
+        return {row.name: row.other for row in table.collect()}, {*table.inputFiles()}, versions
+
+    first = put(0, a="1", b="2")
+    assert first[0] == {"a": "1", "b": "2"}
+    assert put(1, b="2", a="1") == first, "nothing is committed if nothing differs"
+    found, more, _ = put(2, a="1", b="2", c="3")
+    assert (found, first[1] < more) == ({"a": "1", "b": "2", "c": "3"}, True)
+    found, files, _ = put(3, a="1", b="2", c="4")
+    assert (found, first[1] < files, more & files) == ({"a": "1", "b": "2", "c": "4"}, True, first[1])
+    assert put(4, c="4")[0] == {"c": "4"}, "rows that should not be there are removed"
+    assert put(4, a="9")[0] == {"c": "4"}, "a batch is written once"

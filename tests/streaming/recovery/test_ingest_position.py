@@ -1,13 +1,15 @@
 """The position of ingest: read from its checkpoint, moved only on request, restored from the archive."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-from lineproof.streaming.recovery.ingest_position import IngestPosition
-from lineproof.streaming.recovery.topic import SourceTopic, Topic, TopicLoss
+from lineproof.schemas.topic_names import TopicNames
+from lineproof.streaming.recovery.ingest_position import IngestPosition, RecordLosses
+from lineproof.streaming.recovery.topic import LostRange, SourceTopic, Topic, TopicLoss
 
 ID = "4f6e"
 EVENTS = Topic("events", "id-1", {0: (0, 60), 1: (0, 9)})
@@ -39,14 +41,25 @@ def last(path: Path, log: str) -> int:
 def check_topic(
     spark: SparkSession, path: Path, topic: Topic, written: int | None = None, accepted: int | None = None
 ) -> SourceTopic:
+    return check_topics(spark, path, [topic], written, accepted)[topic.name]
+
+
+def check_topics(
+    spark: SparkSession,
+    path: Path,
+    topics: Sequence[Topic],
+    written: int | None = None,
+    accepted: int | None = None,
+    record: RecordLosses = lambda _lost, _batch: None,
+) -> dict[str, SourceTopic]:
     archived = {} if written is None else {ID: written}
-    return IngestPosition(spark, str(path)).check_topic(topic, archived, accepted)
+    return IngestPosition(spark, str(path)).check_topics(topics, archived, accepted, record)
 
 
 def test_the_first_start_records_the_topic(spark: SparkSession, tmp_path: Path) -> None:
     first = check_topic(spark, tmp_path, EVENTS)
     assert first == SourceTopic("events", "id-1", "events")
-    assert IngestPosition(spark, str(tmp_path)).source() == first
+    assert IngestPosition(spark, str(tmp_path)).sources() == {"events": first}
     assert IngestPosition(spark, str(tmp_path)).read({}) is None
     check_topic(spark, tmp_path, EVENTS)
     assert last(tmp_path, "topics") == 0
@@ -66,8 +79,9 @@ def test_the_position_is_where_the_archive_ends(
     spark: SparkSession, tmp_path: Path, planned: int, finished: int, written: int | None, batch: int, offset: int
 ) -> None:
     checkpoint(tmp_path, planned, finished)
-    position = IngestPosition(spark, str(tmp_path)).read({} if written is None else {ID: written})
-    assert position
+    positions = IngestPosition(spark, str(tmp_path)).read({} if written is None else {ID: written})
+    assert positions
+    position = positions["events"]
     assert (position.batch, position.offsets) == (batch, {0: offset, 1: 0})
     # A checkpoint of a release that did not record the topic: the current topic is accepted.
     assert check_topic(spark, tmp_path, EVENTS, written) == SourceTopic("events", "id-1", "events")
@@ -119,7 +133,7 @@ def test_an_interrupted_move_has_no_effect(spark: SparkSession, tmp_path: Path) 
     # The right broker is back: batch 3 reads the old topic.
     assert check_topic(spark, tmp_path, EVENTS, written=2) == SourceTopic("events", "id-1", "events")
     entry(tmp_path / "commits" / "3", "v1", "{}")
-    assert IngestPosition(spark, str(tmp_path)).source() == SourceTopic("events", "id-1", "events")
+    assert IngestPosition(spark, str(tmp_path)).sources() == {"events": SourceTopic("events", "id-1", "events")}
 
 
 def test_the_records_of_an_archived_batch_may_expire(spark: SparkSession, tmp_path: Path) -> None:
@@ -134,11 +148,62 @@ def test_the_records_of_an_archived_batch_may_expire(spark: SparkSession, tmp_pa
 @pytest.mark.parametrize("batch", [0, 7])
 def test_a_lost_checkpoint_is_restored(spark: SparkSession, tmp_path: Path, batch: int) -> None:
     archived = {"events": {0: (0, 500)}, "events#2": {0: (0, 40), 1: (3, 8)}}
-    IngestPosition(spark, str(tmp_path)).restore(ID, batch, "events", archived)
+    IngestPosition(spark, str(tmp_path)).restore(ID, batch, TopicNames.parse("events"), archived)
     assert json.loads((tmp_path / "metadata").read_text()) == {"id": ID}
-    position = IngestPosition(spark, str(tmp_path)).read({ID: batch})
-    assert position
+    positions = IngestPosition(spark, str(tmp_path)).read({ID: batch})
+    assert positions
+    position = positions["events"]
     assert (position.batch, position.offsets) == (batch + 1, {0: 40, 1: 8})
     assert position.source.archived_as == "events#2"
     recreated = Topic("events", "id-9", {0: (0, 1)})
     assert check_topic(spark, tmp_path, recreated, batch, accepted=batch + 1).archived_as == "events#3"
+
+
+def test_several_topics_are_added_dropped_and_recreated_one_by_one(spark: SparkSession, tmp_path: Path) -> None:
+    def sources(*topics: Topic, accepted: int | None = None) -> dict[str, tuple[str, int]]:
+        found = check_topics(
+            spark, tmp_path, topics, 2, accepted, lambda lost, batch: recorded.append((batch, [*lost]))
+        )
+        return {name: (source.archived_as, source.moved_at) for name, source in found.items()}
+
+    recorded: list[tuple[int, list[LostRange]]] = []
+    checkpoint(tmp_path, planned=2, finished=2)
+    events, late = EVENTS, Topic("late", "id-l", {0: (5, 9)})
+    assert sources(events) == {"events": ("events", -1)}
+
+    # A topic that was not read before begins where it begins, and loses nothing.
+    assert sources(events, late) == {"events": ("events", 3), "late": ("late", 3)}
+    assert ends(tmp_path)[3] == {"events": {"0": 30, "1": 0}, "late": {"0": 5}}
+    assert sources(events, late) == {"events": ("events", 3), "late": ("late", 3)}
+    assert last(tmp_path, "offsets") == 3
+
+    # One topic is recreated, the other goes on where it was.
+    recreated = Topic("late", "id-m", {0: (0, 99)})
+    with pytest.raises(TopicLoss, match="late was recreated before batch 4"):
+        sources(events, recreated)
+    assert not recorded
+    assert sources(events, recreated, accepted=4) == {"events": ("events", 4), "late": ("late#2", 4)}
+    assert recorded.pop() == (4, [LostRange("late", 0, 5, None)])
+    assert ends(tmp_path)[4] == {"events": {"0": 30, "1": 0}, "late": {"0": 0}}
+
+    # A topic that is dropped and comes back has another name, although it is the same topic.
+    with pytest.raises(TopicLoss, match=r"topics\.events is events, but before batch 5 it was events, late"):
+        sources(events)
+    assert sources(events, accepted=5) == {"events": ("events", 5)}
+    assert recorded.pop() == (5, [LostRange("late#2", 0, 0, None)])
+    assert IngestPosition(spark, str(tmp_path)).sources()["late"].archived_as == "late#3"
+    assert sources(events, recreated) == {"events": ("events", 6), "late": ("late#3", 6)}
+    assert not recorded
+
+
+def test_a_checkpoint_of_several_topics_is_restored(spark: SparkSession, tmp_path: Path) -> None:
+    archived = {"a": {0: (0, 5)}, "b": {0: (0, 6)}, "b#2": {0: (0, 7)}, "other": {0: (0, 8)}}
+    IngestPosition(spark, str(tmp_path)).restore(ID, 3, TopicNames.parse("a,^b.*"), archived)
+    positions = IngestPosition(spark, str(tmp_path)).read({ID: 3})
+    assert positions
+    assert {name: (position.source.archived_as, position.offsets) for name, position in positions.items()} == {
+        "a": ("a", {0: 5}),
+        "b": ("b#2", {0: 7}),
+    }
+    other = [Topic(name, name, {0: (0, 99)}) for name in ("a", "b", "other")]
+    assert check_topics(spark, tmp_path, other, 3)["other"].archived_as == "other#2"

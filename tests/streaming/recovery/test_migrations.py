@@ -1,4 +1,4 @@
-"""Tables of other releases: older tables are migrated and checked, newer ones are refused."""
+"""Tables of other releases: an older archive is migrated and checked, other older tables and newer ones are refused."""
 
 import tarfile
 from dataclasses import replace
@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
 from lineproof.schemas.table_format import FORMAT, FORMAT_PROPERTY, RELEASE_PROPERTY, NewerTable
-from lineproof.schemas.tables import CURATE, TableContract
+from lineproof.schemas.tables import INGEST, TableContract
 from lineproof.serving.sql import Tables
 from lineproof.streaming.delta.definition import Definition, create_table
 from lineproof.streaming.delta.reader import TableReader
@@ -18,14 +17,15 @@ from lineproof.streaming.delta.table import Table
 from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.recovery import migrations
 from lineproof.streaming.recovery.migrations import MIGRATIONS, IncompatibleTable, migrate
-from lineproof.streaming.tables import records, runs
-from lineproof.streaming.tables.registry import TABLES
+from lineproof.streaming.recovery.rebuild import rebuild, rebuild_config
+from lineproof.streaming.tables import archive, runs
+from lineproof.streaming.tables.registry import DERIVED
 
 FORMAT_0 = Path(__file__).parents[2] / "fixtures" / "tables-format-0.tar.xz"
 """The tables of tests/streaming/story.py, written by the last release without a format number."""
 
 THINGS = Table(
-    contract=TableContract("things", ("name",), CURATE),
+    contract=TableContract("things", ("name",), INGEST),
     comment="Things.",
     cluster_by=("name",),
     constraints={"sized": "size > 0"},
@@ -37,27 +37,35 @@ def test_migrations_are_numbered_without_gaps() -> None:
     assert [migration.number for migration in MIGRATIONS] == list(range(1, FORMAT + 1))
 
 
-def test_tables_of_format_0_are_migrated_and_can_be_written(
+def test_the_archive_of_format_0_is_migrated_and_the_other_tables_are_rebuilt_from_it(
     spark: SparkSession, sound: TableReader, tmp_path: Path
 ) -> None:
-    with tarfile.open(FORMAT_0) as archive:
-        archive.extractall(tmp_path, filter="data")
+    with tarfile.open(FORMAT_0) as fixture:
+        fixture.extractall(tmp_path, filter="data")
     store = TableReader(spark, str(tmp_path))
-    old = {table.name: store.read(table).columns for table in TABLES}
-    assert "event_time" not in old["records"], "the migration adds it"
-    for table in TABLES:
-        assert migrate(spark, store.path(table), table) == [*MIGRATIONS]
-        assert migrate(spark, store.path(table), table) == []
-        kept, made = (where.read(table).select(*old[table.name]) for where in (store, sound))
-        assert sorted(map(repr, kept.toJSON().collect())) == sorted(map(repr, made.toJSON().collect()))
-    migrated = DeltaTable.forPath(spark, store.path(records.TABLE))
+    path = store.path(archive.TABLE)
+    assert migrate(spark, path, archive.TABLE) == [*MIGRATIONS]
+    assert migrate(spark, path, archive.TABLE) == []
+    migrated = DeltaTable.forPath(spark, path)
     assert migrated.detail().collect()[0].properties[f"{FORMAT_PROPERTY}.1"].endswith(MIGRATIONS[0].description)
     last = migrated.history(1).collect()[0]
     assert (last.operation, FORMAT_PROPERTY in last.operationParameters["properties"]) == ("SET TBLPROPERTIES", True)
-    # The migrated table can be written like a new one.
-    new = BatchWriter(spark, str(tmp_path), "tests", 7)
-    new.append(records.TABLE, sound.read(records.TABLE))
-    assert store.read(records.TABLE).where("event_time IS NOT NULL").count() == len(old) - 1
+    derived = [module.TABLE for module in DERIVED]
+    refused = [table for table in derived if store.exists(table)]
+    assert len(refused) >= 9
+    for table in refused:
+        with pytest.raises(IncompatibleTable, match=r"(?s)has format 0.*start once with --rebuild"):
+            migrate(spark, store.path(table), table)
+    # What the refusal says.
+    config = rebuild_config(str(tmp_path), str(tmp_path / "rebuilt"), str(tmp_path / "checkpoints"), {})
+    rebuild(spark, config, lambda archived: archived, lambda _batch: None, lambda: False)
+    rebuilt = TableReader(spark, config.tables)
+    for table in derived:
+        found, expected = (sorted(tables.read(table).toJSON().collect()) for tables in (rebuilt, sound))
+        assert found == expected, table.name
+    # The migrated archive can be written like a new one.
+    BatchWriter(spark, str(tmp_path), "tests", 7).append(archive.TABLE, sound.read(archive.TABLE))
+    assert store.read(archive.TABLE).count() == 2 * sound.read(archive.TABLE).count()
 
 
 def test_an_interrupted_migration_is_continued(
@@ -83,21 +91,6 @@ def test_an_interrupted_migration_is_continued(
     assert (found[FORMAT_PROPERTY], found["delta.checkpointInterval"]) == (str(FORMAT), "50")
     assert found["delta.constraints.sized"] == "size > 0"
     assert store.read(newer).columns == ["name", "size", "colour"]
-
-
-def test_an_unknown_algorithm_has_one_name_after_format_1(
-    spark: SparkSession, sound: TableReader, tmp_path: Path
-) -> None:
-    writer = BatchWriter(spark, str(tmp_path), "tests", 0)
-    path = writer.path(runs.TABLE)
-    create_table(spark, path, runs.TABLE)
-    verdicts = spark.createDataFrame([("1", "foreign algorithm"), ("2", "intact")], "run STRING, verdict STRING")
-    rows = sound.read(runs.TABLE).limit(1).crossJoin(verdicts)
-    writer.append(runs.TABLE, rows.withColumns({"run_id": F.col("run"), "certificate_verdict": F.col("verdict")}))
-    Definition(spark, path, runs.TABLE).set({FORMAT_PROPERTY: "1"})
-    assert [migration.number for migration in migrate(spark, path, runs.TABLE)] == [2]
-    found = {row.run_id: row.certificate_verdict for row in writer.read(runs.TABLE).collect()}
-    assert found == {"1": "unknown algorithm", "2": "intact"}
 
 
 def test_newer_and_foreign_tables_are_refused(spark: SparkSession, tmp_path: Path) -> None:

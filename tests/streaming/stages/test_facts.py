@@ -5,20 +5,29 @@ import json
 import pytest
 from pyspark.sql import Row, SparkSession
 
+from lineproof.schemas.defects import FATAL_IF_STRICT, Defect
 from lineproof.schemas.envelope import Envelope, UnreadableRecord, decode, event_id
 from lineproof.schemas.reasons import Reason
 from lineproof.streaming.stages.facts import facts
-from tests.bad_input import BAD, ENVELOPE, NASTY, USABLE
+from tests.bad_input import BAD, DEFECTIVE, ENVELOPE, NASTY, USABLE
 from tests.events import RUN_ID, payload
 from tests.streaming.records import records
+
+VALUES = {**{name: value for name, (value, _) in {**BAD, **DEFECTIVE}.items()}, **USABLE}
 
 
 @pytest.fixture(scope="module")
 def decoded(spark: SparkSession) -> dict[str, Row]:
     """All records in one batch: a bad record must not affect the others."""
-    values = {**{name: value for name, (value, _) in BAD.items()}, **USABLE}
-    rows = facts(records(spark, list(values.values())), {7: 1}).drop("event").orderBy("offset").collect()
-    return dict(zip(values, rows, strict=True))
+    rows = facts(records(spark, list(VALUES.values())), {7: 1}).drop("event").orderBy("offset").collect()
+    return dict(zip(VALUES, rows, strict=True))
+
+
+@pytest.fixture(scope="module")
+def strictly_decoded(spark: SparkSession) -> dict[str, Row]:
+    """The same with `tolerance: strict`."""
+    strict = facts(records(spark, list(VALUES.values())), {7: 1}, is_strict=True)
+    return dict(zip(VALUES, strict.select("offset", "reason").orderBy("offset").collect(), strict=True))
 
 
 @pytest.mark.parametrize("name", BAD)
@@ -26,8 +35,44 @@ def test_bad_records_have_their_reason(decoded: dict[str, Row], name: str) -> No
     assert decoded[name].reason == BAD[name][1].value
 
 
-def test_every_reason_is_shown_by_a_record() -> None:
-    assert {reason for _, reason in BAD.values()} == set(Reason)
+@pytest.mark.parametrize("name", DEFECTIVE)
+def test_defective_events_are_used_and_have_their_defect(decoded: dict[str, Row], name: str) -> None:
+    assert (decoded[name].reason, decoded[name].defects) == (None, [DEFECTIVE[name][1].value])
+
+
+@pytest.mark.parametrize("name", DEFECTIVE)
+def test_most_defects_are_fatal_if_strict(strictly_decoded: dict[str, Row], name: str) -> None:
+    reason = FATAL_IF_STRICT.get(DEFECTIVE[name][1])
+    assert strictly_decoded[name].reason == (reason and reason.value)
+
+
+def test_strict_does_not_change_the_other_records(decoded: dict[str, Row], strictly_decoded: dict[str, Row]) -> None:
+    for name in (*BAD, *USABLE):
+        assert strictly_decoded[name].reason == decoded[name].reason
+
+
+def test_every_reason_and_every_defect_is_shown_by_a_record() -> None:
+    found = {reason for _, reason in BAD.values()} | {*FATAL_IF_STRICT.values()}
+    assert found == {*Reason} - {Reason.CANNOT_BE_PROCESSED}
+    assert {defect for _, defect in DEFECTIVE.values()} == {*Defect}
+
+
+def test_of_equal_keys_the_last_one_counts(decoded: dict[str, Row]) -> None:
+    assert decoded["a key twice"].event_type == "FAIL"
+
+
+def test_a_time_in_the_future_ranks_as_the_time_of_the_record(decoded: dict[str, Row]) -> None:
+    for name in ("far ahead", "after the last year"):
+        assert decoded[name].event_time == decoded[name].timestamp
+
+
+def test_other_datasets_than_the_nameless_are_kept(decoded: dict[str, Row]) -> None:
+    assert [output.name for output in decoded["nameless input"].outputs] == ["out"]
+    assert decoded["nameless input"].inputs == []
+
+
+def test_usable_events_have_no_defect(decoded: dict[str, Row]) -> None:
+    assert {name: decoded[name].defects for name in USABLE} == dict.fromkeys(USABLE)
 
 
 @pytest.mark.parametrize("name", USABLE)

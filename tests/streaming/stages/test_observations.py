@@ -27,12 +27,11 @@ def test_only_the_first_and_the_last_event_with_the_same_facets_are_parsed(spark
     assert sorted(row.role for row in rows) == ["INPUT"] * 3 + ["JOB"] * 3 + ["OUTPUT"] * 3
 
 
-def test_of_events_of_the_same_time_both_last_ones_are_parsed(spark: SparkSession) -> None:
-    """`edges` keeps the greatest run id, the other tables the greatest event id: in any split, both must be there."""
+def test_of_events_of_the_same_time_the_one_with_the_greatest_id_is_parsed(spark: SparkSession) -> None:
+    """The tables keep the greatest event id: in any split, it must be there."""
     values = [event(0, run_id=str(uuid.UUID(int=number))) for number in range(12)]
     events = facts(records(spark, values), {}).cache()
     rows = observations(events, events).collect()
     ids = {row.event_id: row.run_id for row in events.collect()}
     assert {row.event_id for row in rows} >= {min(ids), max(ids)}
-    assert max(ids.values()) in {row.run_id for row in rows}
-    assert len({row.event_id for row in rows}) <= 3
+    assert len({row.event_id for row in rows}) <= 2

@@ -128,7 +128,7 @@ def write_batches(root: Path, *batches: DataFrame) -> Iterator[DataFrame]:
         writer = BatchWriter(found.sparkSession, str(root), "tests", number)
         if number == 0:
             create_table(found.sparkSession, writer.path(certificates.TABLE), certificates.TABLE)
-        with open_batch(found, found) as batch:
+        with open_batch(found) as batch:
             certificates.write(batch, writer)
         yield writer.read(certificates.TABLE)
 

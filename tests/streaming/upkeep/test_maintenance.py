@@ -141,6 +141,29 @@ def test_exactly_the_expired_rows_are_deleted(spark: SparkSession, tmp_path: Pat
     assert store.read(records.TABLE).count() == store.read(jobs.TABLE).count() == len(times)
 
 
+def test_records_are_deleted_with_their_rows_of_the_archive(spark: SparkSession, tmp_path: Path) -> None:
+    """By the day of archiving: the timestamp is the choice of the producer."""
+    store = BatchWriter(spark, str(tmp_path / "tables"), "tests", 0)
+    days = [FIRST_DAY - timedelta(days=1)] * 2 + [FIRST_DAY, NOW.date()]
+    rows = [
+        record(number, partition=partition, day=day, timestamp=JUST_OLD if number % 2 else NOW + timedelta(days=9999))
+        for partition, some in enumerate((days, days[:2], days[2:]))
+        for number, day in enumerate(some)
+    ]
+    for table in (archive.TABLE, records.TABLE):
+        create_table(spark, store.path(table), table)
+        add(store, spark, table, rows)
+    keeping = {**DAYS, "archive": 395}
+    root = str(tmp_path / "tables")
+    done = Maintenance(spark, root, f"{root}-checkpoints", keeping, timedelta(0)).run(("retain",))
+    assert {result.table: list(result.done) for result in done} == {
+        name: [f"4 rows from before {FIRST_DAY} deleted"] for name in ("archive", "records")
+    }
+    kept = {(row.partition, row.offset) for row in store.read(records.TABLE).collect()}
+    assert kept == {(row.partition, row.offset) for row in store.read(archive.TABLE).collect()}
+    assert kept == {(0, 2), (0, 3), (2, 0), (2, 1)}
+
+
 def test_the_running_job_maintains_its_tables_and_retries_after_a_failure(
     spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from lineproof.producers.naming import InvalidName
 from lineproof.schemas.durations import Duration
+from lineproof.schemas.limits import DEFAULT_LIMITS, Limits
 from lineproof.settings import Settings, SettingsError, load
 from lineproof.settings.model import OPTIONS, SECTIONS
 from lineproof.settings.sections import QualitySettings, Section
@@ -42,7 +43,7 @@ def test_the_file_is_named_by_a_variable_or_found_in_the_working_directory() -> 
 def test_kafka_and_spark_options_keep_their_names() -> None:
     file = written(
         "kafka:\n  bootstrap.servers: a:1\n  security: {protocol: SASL_SSL}\n  enable.idempotence: true\n"
-        "spark:\n  spark.sql.shuffle.partitions: 8\n"
+        "spark:\n  spark.sql.shuffle.partitions: 8\nsource: {minPartitions: 8, fetchOffset.numRetries: 5}\n"
     )
     settings = load(file, ["spark.driver.memory=1g"], {"LINEPROOF_KAFKA_BOOTSTRAP_SERVERS": "b:2"})
     assert settings.kafka == {
@@ -51,6 +52,14 @@ def test_kafka_and_spark_options_keep_their_names() -> None:
         "enable.idempotence": "true",
     }
     assert settings.spark == {"spark.sql.shuffle.partitions": "8", "spark.driver.memory": "1g"}
+    assert settings.source == {"minPartitions": "8", "fetchOffset.numRetries": "5"}
+
+
+def test_topics_are_a_name_or_a_list() -> None:
+    file = written("topics: {events: [lineage.events, '^team-.*']}")
+    topics = load(file, (), {}).topics
+    assert (topics.event_topics.names, topics.event_topics.patterns) == (("lineage.events",), ("^team-.*",))
+    assert load(file, (), {"LINEPROOF_TOPICS_EVENTS": "a, b"}).topics.event_topics.names == ("a", "b")
 
 
 def test_openlineage_variables_are_read_and_ours_take_precedence() -> None:
@@ -125,6 +134,15 @@ def test_variables_in_files() -> None:
         ("trigger: sometimes", "trigger: must be a duration such as 500ms, 10s or 5m, or available-now"),
         ("max_offsets_per_trigger: 0", "max_offsets_per_trigger.*greater than or equal to 1"),
         ("spark: {sql.shuffle.partitions: 2}", "did you mean 'spark.sql.shuffle.partitions'"),
+        (
+            "source: {maxoffsetspertrigger: 5}",
+            "source: maxoffsetspertrigger is set by the job.*max_offsets_per_trigger",
+        ),
+        ("source: {startingOffsets: latest}", "source: startingOffsets is set by the job.*checkpoint"),
+        ("source: {kafka.client.id: x}", "source: kafka.client.id.*under `kafka`"),
+        ("kafka: {isolation.level: read_committed}", "kafka: isolation.level.*set isolation_level"),
+        ("topics: {events: '^lineage.*'}", "events must not include lineage.dead-letters, lineage.quality"),
+        ("topics: {events: [a, 'b c']}", "'b c' is not a topic name"),
         ("schema_ids: {7: 99}", "schema_ids.*version 99"),
         ("[1, 2]", "holds no settings"),
         ("a: [", "not valid YAML"),
@@ -205,8 +223,8 @@ def test_suites_run_at_an_interval_in_time_or_batches_or_never() -> None:
         ("runs=100d", "runs must be kept at least as long as lineage_events"),
         ("vacuum_after=10m", "at least 1h"),
         ("archive=", "a number of days such as 395d, or never"),
-        ("edges=1y", "a number of days such as 395d, or never"),
-        ("egdes=1d", "did you mean 'edges'"),
+        ("column_lineage=1y", "a number of days such as 395d, or never"),
+        ("column_linage=1d", "did you mean 'column_lineage'"),
     ],
 )
 def test_harmful_retention_is_refused(retention: str, message: str) -> None:
@@ -215,11 +233,22 @@ def test_harmful_retention_is_refused(retention: str, message: str) -> None:
 
 
 def test_retention_is_395_days_by_default_and_the_archive_is_kept() -> None:
-    days = load(None, ["retention.runs=never", "retention.edges=30 d"], {"LINEPROOF_RETENTION_ARCHIVE": "0"}).retention
+    days = load(
+        None, ["retention.runs=never", "retention.column_lineage=30 d"], {"LINEPROOF_RETENTION_ARCHIVE": "0"}
+    ).retention
     assert days.days() == {
         **dict.fromkeys(("default", "lineage_events", "dataset_schemas", "quality_results"), 395),
-        **{"runs": None, "archive": None, "edges": 30},
+        **{"runs": None, "archive": None, "column_lineage": 30},
     }
+
+
+def test_limits_are_settings_and_have_their_defaults_in_one_place() -> None:
+    assert Settings().limits.limits() == DEFAULT_LIMITS
+    assert load(None, ["limits.symlinks=5"], {"LINEPROOF_LIMITS_JOBS": "7"}).limits.limits() == Limits(
+        jobs=7, symlinks=5
+    )
+    with pytest.raises(SettingsError, match="greater than or equal to 1"):
+        load(None, ["limits.facets=0"], {})
 
 
 @pytest.mark.parametrize(
@@ -231,6 +260,7 @@ def test_retention_is_395_days_by_default_and_the_archive_is_kept() -> None:
         ("quality_trigger", "quality.run_every"),
         ("suites", "quality.suites"),
         ("retention.files", "retention.vacuum_after"),
+        ("retention.edges", "retention.column_lineage"),
     ],
 )
 def test_a_renamed_setting_is_refused_with_its_new_name(old: str, new: str) -> None:
@@ -258,7 +288,7 @@ def test_every_setting_has_a_description() -> None:
 
 
 def test_sections_are_derived_from_the_model() -> None:
-    assert set(SECTIONS) == {"topics", "emitter", "quality", "maintenance", "retention"}
-    assert {"facets", "schema_registry", "schema_ids", "kafka", "spark"} == OPTIONS
+    assert set(SECTIONS) == {"topics", "emitter", "quality", "maintenance", "retention", "limits"}
+    assert {"facets", "schema_registry", "schema_ids", "kafka", "source", "spark"} == OPTIONS
     empty = written("".join(f"{name}:\n" for name in (*SECTIONS, *OPTIONS)))
     assert load(empty, (), {}) == Settings()

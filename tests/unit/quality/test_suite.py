@@ -85,4 +85,4 @@ def test_a_suite_of_the_user_replaces_ours(tmp_path: Path) -> None:
     file.write_text("")
     found = find_suites([OUR_SUITES, tmp_path, tmp_path / "missing"])
     assert found["runs"] == file
-    assert found["edges"] == OUR_SUITES / "edges.yaml"
+    assert found["job_io"] == OUR_SUITES / "job_io.yaml"

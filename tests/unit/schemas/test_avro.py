@@ -87,6 +87,7 @@ def test_records_have_the_columns_of_their_tables() -> None:
     def fields(name: str) -> list[str]:
         return [field["name"] for field in newest(name).parsed["fields"]]
 
-    assert {*fields("run")} - {*runs.TABLE.columns} == {"record_id"}
-    assert {*fields("quality_result")} - {*quality_results.TABLE.columns} == {"record_id", "test_id"}
+    assert {*fields("run")} - {*runs.TABLE.columns} == {"record_id", "truncated"}
+    assert {*fields("quality_result")} - {*quality_results.TABLE.columns} == {"record_id", "test_id", "truncated"}
     assert all(fields(name)[0] == "record_id" for name in SCHEMAS.values())
+    assert all(fields(name)[-1] == "truncated" for name in SCHEMAS.values())

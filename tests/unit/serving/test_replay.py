@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from lineproof.cli.main import app
 from lineproof.local import replay as local_replay
 from lineproof.local.replay import replay_to_tables
+from lineproof.schemas.limits import Limits
 from lineproof.schemas.registry import Registry
 from lineproof.serving import archive
 from lineproof.serving.archive import Archive, ArchiveFilter
@@ -21,6 +22,7 @@ from lineproof.serving.replay_plan import NothingSelected, Plan, load_plan, make
 from lineproof.serving.replay_tables import PLAN_DIRECTORY, UnsuitableDirectory, plan_tables
 from lineproof.serving.selection import InvalidSelection, Selection
 from lineproof.settings import Settings
+from lineproof.settings.sections import LimitSettings
 from lineproof.streaming.config import CurateConfig
 from tests.arrow import BYTES, COORDINATES
 from tests.registry import running
@@ -210,12 +212,14 @@ def test_a_rebuild_decodes_what_the_job_decodes(tables: str, tmp_path: Path, mon
     monkeypatch.setattr(local_replay, "rebuild", lambda _spark, config, *_rest: configs.append(config))
     no_spark: Any = None
     with running() as server:
-        settings = Settings(home=tmp_path, tables=tables, schema_registry=server.options, schema_ids={7: 1})
+        registry, limits = server.options, LimitSettings(jobs=7)
+        settings = Settings(home=tmp_path, tables=tables, schema_registry=registry, schema_ids={7: 1}, limits=limits)
         plan = plan_tables(tmp_path / "fresh", Selection(), tables, tmp_path)
         replay_to_tables(no_spark, settings, plan, tmp_path / "fresh", lambda _batch: None, lambda: False)
         [config] = configs
         assert config.schema_ids == {**Registry(server.options).envelope_ids("lineage.events"), 7: 1}
         assert len(config.schema_ids) == 2
+    assert config.limits == Limits(jobs=7)
     assert config.publish is None, "and sends nothing"
 
 

@@ -17,7 +17,7 @@ from lineproof.streaming.recovery.checkpoint import (
     refuse_older_archive,
 )
 from lineproof.streaming.recovery.failures import explain
-from lineproof.streaming.recovery.topic import ArchivePosition, SourceTopic, Topic, find_loss
+from lineproof.streaming.recovery.topic import ArchivePosition, SourceTopic, Topic, TopicLoss, find_losses
 
 PAGE = Path(__file__).parents[3] / "docs" / "recovery.md"
 USED = Checkpoint("c", "id", last_planned_batch=5, last_finished_batch=5)
@@ -27,9 +27,7 @@ POSITION = ArchivePosition(SourceTopic("events", "id-1", "events"), 6, {0: 10})
 def refusals() -> list[LineproofError]:
     found: list[LineproofError] = [explain("No space left on device"), explain("TimeoutException")]
     for topic in (Topic("events", "id-1", {0: (11, 12)}), Topic("events", "id-2", {0: (0, 1)}), Topic("b", "", {})):
-        loss = find_loss(POSITION, topic)
-        assert loss
-        found.append(loss)
+        found.append(TopicLoss(find_losses({"events": POSITION}, [topic])))
     refused: list[Callable[[], None]] = [
         lambda: refuse_mismatch(Checkpoint("c", None, -1, -1), None, "t", {"id": 5}, RESTORE),
         lambda: refuse_mismatch(USED, "id", "t", {"other": 5}, RESTORE),

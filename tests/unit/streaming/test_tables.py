@@ -5,7 +5,7 @@ import pytest
 from lineproof.schemas import tables as contracts
 from lineproof.settings.sections import RetentionSettings
 from lineproof.streaming.delta.table import Table
-from lineproof.streaming.tables import archive
+from lineproof.streaming.tables import accepted_losses, archive
 from lineproof.streaming.tables.registry import CURATED, DERIVED, GRAPH, TABLES
 
 
@@ -21,7 +21,8 @@ def test_every_table_that_has_a_time_has_a_retention() -> None:
     """Rows expire by that time. Tables of what is known now, and of certificates, keep their rows for ever."""
     kept = {table.retention_setting or table.name for table in TABLES if table.retention_column}
     assert kept == set(RetentionSettings.model_fields) - {"default", "vacuum_after"}
-    assert {table.name for table in TABLES if not table.retention_column} == {"jobs", "datasets", "certificates"}
+    kept_for_ever = {"jobs", "datasets", "dataset_nodes", "job_io", "certificates", "quarantine", "accepted_losses"}
+    assert {table.name for table in TABLES if not table.retention_column} == kept_for_ever
     assert all(table.retention_column.split(".")[0] in table.columns for table in TABLES if table.retention_column)
 
 
@@ -29,7 +30,7 @@ def test_the_registry_has_the_tables_that_readers_know() -> None:
     """The same names and keys in the same order, each written by the query that the contract names."""
     assert tuple(table.contract for table in TABLES) == contracts.TABLES
     assert tuple(module.TABLE.contract for module in DERIVED) == contracts.DERIVED
-    assert [archive.TABLE.contract.written_by] == [contracts.INGEST]
+    assert {table.contract.written_by for table in (archive.TABLE, accepted_losses.TABLE)} == {contracts.INGEST}
     assert {module.TABLE.contract.written_by for module in CURATED} == {contracts.CURATE}
     assert {module.TABLE.contract.written_by for module in GRAPH} == {contracts.GRAPH}
     assert [table.name for table in TABLES if not set(table.key) <= set(table.columns)] == []

@@ -1,8 +1,19 @@
 """Records that a topic has lost before they were archived are found before the first batch."""
 
+from dataclasses import replace
+
 import pytest
 
-from lineproof.streaming.recovery.topic import ArchivePosition, SourceTopic, Topic, find_loss, starts_after
+from lineproof.streaming.recovery.topic import (
+    ArchivePosition,
+    LostRange,
+    SourceTopic,
+    Topic,
+    TopicLoss,
+    find_loss,
+    find_losses,
+    starts_after,
+)
 
 SOURCE = SourceTopic("events", "id-1", "events")
 AT_500 = ArchivePosition(SOURCE, batch=18, offsets={0: 500, 1: 480})
@@ -30,6 +41,7 @@ def test_expired_offsets_are_named() -> None:
     loss = find_loss(AT_500, topic((620, 900), (0, 480), (3, 9)))
     assert loss
     assert not loss.is_new_topic
+    assert loss.lost == [LostRange("events", 0, 500, 620), LostRange("events", 2, 0, 3)]
     assert loss.what == (
         "Records expired before batch 18 could archive them: events-0: offsets 500 to 619, events-2: offsets 0 to 2. "
         "The topic now has events-0: offsets 620 to 899, events-1: offsets 0 to 479, events-2: offsets 3 to 8."
@@ -45,7 +57,6 @@ def test_expired_offsets_are_named() -> None:
         (topic((0, 20), (0, 0)), "was recreated, or has lost its last records, before batch 18"),
         (topic((0, 500)), "was recreated, or has lost its last records, before batch 18"),  # one partition less
         (topic((0, 600), (0, 600), topic_id="id-2"), "was recreated before batch 18"),  # longer than the old topic
-        (topic((0, 20), (0, 0), name="other"), "topics.events is other, but before batch 18 it was events"),
     ],
 )
 def test_another_topic_is_refused(current: Topic, message: str) -> None:
@@ -57,6 +68,28 @@ def test_another_topic_is_refused(current: Topic, message: str) -> None:
     assert "--accept-loss=18" in loss.remedy
     assert "bootstrap.servers" in loss.remedy
     assert loss.offsets == dict.fromkeys(current.offsets, 0)
+    assert loss.lost == [LostRange("events", 0, 500, None), LostRange("events", 1, 480, None)]
+
+
+def test_each_of_several_topics_is_compared() -> None:
+    positions = {name: replace(AT_500, source=SourceTopic(name, "id-1", name)) for name in ("a", "b", "c")}
+    new, same, expired = (
+        topic((7, 9), name="new"),
+        topic((0, 500), (0, 480), name="a"),
+        topic((600, 600), (0, 480), name="b"),
+    )
+    assert find_losses(positions, [same, replace(same, name="b"), replace(same, name="c"), new]) == []
+    removed, gone = find_losses(positions, [same, new, expired])
+    assert (removed.topic, gone.topic) == ("c", "b")
+    assert (
+        "topics.events is a, b, new, but before batch 18 it was a, b, c. The topic c was read up to c-0: "
+        in removed.what
+    )
+    assert removed.lost == [LostRange("c", 0, 500, None), LostRange("c", 1, 480, None)]
+    whole = TopicLoss([removed, gone])
+    assert removed.what in whole.what
+    assert gone.what in whole.what
+    assert "--accept-loss=18" in whole.remedy
 
 
 def test_the_records_of_a_new_topic_are_named() -> None:
