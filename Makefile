@@ -52,7 +52,7 @@ reference: .venv/package.stamp ## Write docs/reference from the code
 
 lock: ## Upgrade the versions in conf/requirements.lock
 	@$(PYTHON) -m venv --clear build/uv && build/uv/bin/pip install --quiet uv
-	@echo 'setuptools>=77' | build/uv/bin/uv pip compile --quiet --upgrade pyproject.toml - --extra streaming --extra quality --extra dev \
+	@echo 'setuptools>=77' | build/uv/bin/uv pip compile --quiet --upgrade pyproject.toml - --extra streaming --extra quality --extra server --extra dev \
 	    --universal --python-version 3.10 --no-emit-index-url --no-header --output-file conf/requirements.lock
 
 clean: ## Remove everything that make created; your data in .lineproof stays
