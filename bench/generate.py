@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from itertools import accumulate, islice
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 from lineproof.producers.document import to_document
 from lineproof.producers.facets import CdmeFidelityCertificateRunFacet
@@ -52,11 +52,14 @@ class History:
     """Events in the order of their times. The same seed and shares give the same records.
 
     `resends` is the share of records that repeat an earlier record, `poison` the share of records that are not events.
+    Run ids are UUIDv7, which begin with the time, or UUIDv4.
     """
 
-    def __init__(self, seed: int = 2026, *, resends: float = 0.0, poison: float = 0.0) -> None:
+    def __init__(
+        self, seed: int = 2026, *, resends: float = 0.0, poison: float = 0.0, uuid_version: Literal[4, 7] = 7
+    ) -> None:
         self._random = Random(seed)  # noqa: S311
-        self._resends, self._poison = resends, poison
+        self._resends, self._poison, self._uuid_version = resends, poison, uuid_version
         self._jobs = [_job(number, self._random) for number in range(JOBS)]
         self._popularity = list(accumulate(1 / (rank + 1) for rank in range(JOBS)))
         self._emitters = [str(uuid.UUID(int=self._random.getrandbits(128), version=4)) for _ in range(EMITTERS)]
@@ -112,6 +115,8 @@ class History:
             starts_at += timedelta(seconds=random.expovariate(1 / BETWEEN_RUNS_S))
 
     def _run_id(self, time: datetime) -> str:
+        if self._uuid_version == 4:
+            return str(uuid.UUID(int=self._random.getrandbits(128), version=4))
         millis = int(time.timestamp() * 1000)
         return str(uuid.UUID(int=millis << 80 | 7 << 76 | 2 << 62 | self._random.getrandbits(62)))
 

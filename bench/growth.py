@@ -1,4 +1,7 @@
-"""Whether the job slows down as its tables grow: the same batch into empty tables and into full ones."""
+"""Whether the job slows down as its tables grow: the same batch into empty tables and into full ones.
+
+Then the unkind case: a batch that is expensive to take, into tables of such events.
+"""
 
 import gc
 import time
@@ -7,8 +10,9 @@ from contextlib import contextmanager
 from datetime import timedelta
 from threading import Event, Thread
 
+from lineproof.bench.adverse import AdverseHistory
 from lineproof.bench.environment import Environment
-from lineproof.bench.figures import Figure, at_most
+from lineproof.bench.figures import Figure, at_most, relative_to
 from lineproof.bench.generate import STARTED, History
 from lineproof.bench.throughput import whole_job
 from lineproof.schemas.record import Record
@@ -32,8 +36,24 @@ def growth(environment: Environment, events_before: int) -> Iterator[Figure]:
     whole_job(environment, config)
     environment.send(topic, _records())
     with_full = _measure_batch(environment, config, f"after {events_before:,} events")
-    yield from (at_most(1.3, full, empty) for full, empty in zip(with_full, with_empty, strict=True))
+    measured = list(with_full)
+    yield from (at_most(1.3, full, empty) for full, empty in zip(measured, with_empty, strict=True))
     environment.delete("growth")
+    yield from _adverse(environment, events_before, measured)
+
+
+def _adverse(environment: Environment, events_before: int, kind: list[Figure]) -> Iterator[Figure]:
+    """The same with random run ids, late events, uneven partitions and a dead letter in each batch."""
+    history = AdverseHistory(events_before, BATCH)
+    topic = environment.create_topic("bench.adverse", history.first())
+    config = environment.config(topic, "adverse")
+    whole_job(environment, config)
+    environment.send(topic, history.last(LATER))
+    time, memory, heap = _measure_batch(environment, config, f"after {events_before:,} adverse events")
+    yield at_most(1.5, time, kind[0])
+    yield relative_to(memory, kind[1])
+    yield relative_to(heap, kind[2])
+    environment.delete("adverse")
 
 
 def _records() -> Iterator[Record]:

@@ -2,8 +2,9 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from lineproof.bench.emit import emission
 from lineproof.bench.environment import Environment, benchmark_environment
 from lineproof.bench.explain import explain as steps_of
 from lineproof.bench.figures import Figure
+from lineproof.bench.first_use import first_use
 from lineproof.bench.growth import growth
 from lineproof.bench.query import query
 from lineproof.bench.steady import steady
@@ -18,18 +20,29 @@ from lineproof.bench.throughput import CURATED, throughput
 from lineproof.cli.output import err, show
 from lineproof.settings import Settings
 
+PARTS: dict[str, Callable[[Environment], Iterator[Figure]]] = {
+    "emit": lambda _: emission(),
+    "throughput": lambda environment: chain(throughput(environment), query(environment, CURATED)),
+    "steady": lambda environment: steady(environment, max(30, round(environment.events * STEADY_SHARE))),
+    "growth": lambda environment: growth(environment, environment.events * EVENTS_BEFORE_GROWTH),
+    "first-use": first_use,
+}
+"""The benchmarks by name, in the order in which they run."""
+
 COLUMNS = ("benchmark", "measured", "ratio", "to reach", "reached")
 EVENTS_BEFORE_GROWTH = 5
 STEADY_SHARE = 1 / 1667
 """With a million events, growth starts with five million and steady takes ten minutes."""
 
 
-def bench(settings: Settings, events: int, json_file: Path | None, table_file: Path | None) -> None:
-    """Run all benchmarks, print a table, and write the figures to the given files."""
+def bench(
+    settings: Settings, events: int, json_file: Path | None, table_file: Path | None, only: Sequence[str] = ()
+) -> None:
+    """Run all benchmarks, or only some, print a table, and write the figures to the given files."""
     log = _log_with_time()
     figures: list[Figure] = []
     with benchmark_environment(settings, events, log) as environment:
-        for figure in _all(environment):
+        for figure in _measured(environment, only or [*PARTS]):
             log(f"{figure.benchmark}: {figure.measured}")
             figures.append(figure)
             _write(json_file, [{**asdict(figure), "is_reached": figure.is_reached} for figure in figures])
@@ -61,14 +74,12 @@ def _write(file: Path | None, documents: list[dict[str, Any]]) -> None:
         file.write_text(json.dumps(documents, indent=2) + "\n")
 
 
-def _all(environment: Environment) -> Iterator[Figure]:
-    environment.log("emit")
-    yield from emission()
-    yield from throughput(environment)
-    yield from query(environment, CURATED)
+def _measured(environment: Environment, names: Sequence[str]) -> Iterator[Figure]:
+    for name, part in PARTS.items():
+        if name in names:
+            environment.log(name)
+            yield from part(environment)
     environment.delete(CURATED)
-    yield from steady(environment, max(30, round(environment.events * STEADY_SHARE)))
-    yield from growth(environment, environment.events * EVENTS_BEFORE_GROWTH)
 
 
 def _row(figure: Figure) -> tuple[object, ...]:

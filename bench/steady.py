@@ -1,4 +1,7 @@
-"""Freshness under a steady load: the time from a record's Kafka timestamp to the commit that makes it visible."""
+"""Freshness under a steady load: the time from a record's Kafka timestamp to the commit that makes it visible.
+
+Edges are visible once the query `graph` has finished the batch that took the event.
+"""
 
 import json
 import threading
@@ -47,7 +50,8 @@ def steady(environment: Environment, seconds: int) -> Iterator[Figure]:
             query.stop()
     archived = _archived(Path(config.curate.tables))
     yield from _figures("archive", 4, [(sent, visible - sent) for sent, visible in archived])
-    yield from _figures("runs", 15, list(_first_visible(Path(config.curate.tables))))
+    yield from _figures("runs", 6, list(_first_visible(Path(config.curate.tables))))
+    yield from _figures("edges", 30, list(_in_graph(Path(config.curate.tables), Path(config.curate.checkpoints))))
     yield at_half
     yield relative_to(at_end, at_half)
     environment.delete("steady")
@@ -99,6 +103,31 @@ def _first_visible(tables: Path) -> Iterator[tuple[float, float]]:
                 first = invisible.pop(run_id, None)
                 if first is not None:
                     yield first, visible - first
+
+
+def _in_graph(tables: Path, checkpoints: Path) -> Iterator[tuple[float, float]]:
+    """For each event: its Kafka timestamp, and how long it took until the query `graph` had taken it."""
+    batches = list(_graph_batches(checkpoints / "graph"))
+    timestamps = {
+        event_id: timestamp.timestamp()
+        for _, files in _commits(tables / "records")
+        for file in files
+        for event_id, timestamp in zip(_column(file, "event_id"), _column(file, "timestamp"), strict=True)
+    }
+    for version, (_, files) in enumerate(_commits(tables / "lineage_events")):
+        taken = next((time for end, time in batches if version < end), None)
+        if taken is not None:
+            for file in files:
+                for event_id in _column(file, "event_id"):
+                    yield timestamps[event_id], taken - timestamps[event_id]
+
+
+def _graph_batches(checkpoint: Path) -> Iterator[tuple[int, float]]:
+    """For each finished batch of graph: the first version of `lineage_events` that it did not read, and its end."""
+    for commit in sorted((checkpoint / "commits").glob("[0-9]*"), key=lambda path: int(path.name)):
+        offset = json.loads((checkpoint / "offsets" / commit.name).read_text().splitlines()[-1])
+        has_more = offset["index"] >= 0
+        yield offset["reservoirVersion"] + has_more, commit.stat().st_mtime
 
 
 def _column(file: str, name: str) -> list[Any]:

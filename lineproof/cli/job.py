@@ -80,6 +80,10 @@ def bench(
     table_file: Annotated[
         Path | None, typer.Option("--table", metavar="FILE", help="Also write them to this file as a Markdown table.")
     ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this one of emit, throughput, steady, growth, first-use. Repeatable."),
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show how one batch spends its time instead.")] = False,
 ) -> None:
     """Measure the job against a plain copy of the same topic from Kafka to Delta.
@@ -91,10 +95,12 @@ def bench(
     """
     from lineproof.bench import run
 
+    if unknown := set(only or ()) - run.PARTS.keys():
+        raise typer.BadParameter(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(run.PARTS)}")
     if explain:
         run.explain(context.settings, events, json_file)
     else:
-        run.bench(context.settings, events, json_file, table_file)
+        run.bench(context.settings, events, json_file, table_file, only or ())
 
 
 def print_progress(batch: "Progress") -> None:
