@@ -115,7 +115,31 @@ class Defect(Enum):
         "the certificate is kept and does not count for the run of the event",
         "Send a certificate with an event of its own run.",
     )
+    FOREIGN_NAMESPACE = (
+        "foreign_namespace",
+        "the principal of the record is bound to other namespaces (`principals.namespaces`)",
+        "the event is used, but its symlinks and its ownership facets are not",
+        "Send events of this namespace with a key of its team, or add the namespace to the principal.",
+    )
+    UNTRUSTED_SYMLINKS = (
+        "untrusted_symlinks",
+        "a dataset has symlinks, and the principal of the record is not in `principals.symlinks`",
+        "the symlinks are left out of the tables of datasets",
+        "Let the owner of the dataset state them, or add the principal to the setting.",
+    )
+    UNTRUSTED_OWNERSHIP = (
+        "untrusted_ownership",
+        "a job or dataset has owners, and the principal of the record is not in `principals.ownership`",
+        "the owners are left out of the tables of jobs and datasets",
+        "Let a trusted principal state them, or add this one to the setting.",
+    )
 
+
+UNTRUSTED_FACETS = {
+    "symlinks": (Defect.FOREIGN_NAMESPACE, Defect.UNTRUSTED_SYMLINKS),
+    "ownership": (Defect.FOREIGN_NAMESPACE, Defect.UNTRUSTED_OWNERSHIP),
+}
+"""The facets that do not count if the event has one of these defects."""
 
 FATAL_IF_STRICT = {
     Defect.DUPLICATE_JSON_KEY: Reason.DUPLICATE_JSON_KEY,

@@ -1,6 +1,6 @@
 """Dead letters: why each cannot be used, its bytes, and whether it was sent again with success.
 
-A record that replaces a dead letter names it in a header. So the archive alone shows which dead letters were sent again
+A record that replaces a dead letter names it in a header. So `records` shows which dead letters were sent again
 (the view `redriven`), and no row is ever changed or deleted.
 """
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lineproof.schemas.limits import DEFAULT_LIMITS, Limits
+from lineproof.schemas.principals import NO_PRINCIPALS, Principals
 from lineproof.schemas.record import ReadRecords
 from lineproof.schemas.topic_names import TopicNames
 
@@ -72,6 +73,8 @@ class CurateConfig:
     """None: nothing is published."""
     limits: Limits = DEFAULT_LIMITS
     """How much of one event, run, job or dataset is kept."""
+    principals: Principals = NO_PRINCIPALS
+    """Who sent a record, and what may be said by whom."""
     archive_root: str = ""
     """The directory of the archive, where it is not among the tables. It is read, and never written."""
 

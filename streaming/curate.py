@@ -77,7 +77,7 @@ class Curate:
         archived = select(self._stream(self._archive_root, archive.TABLE))
         # Facts of the stream and not of each batch: building and analysing their plan took half a second.
         config = self._config
-        found = facts(archived, config.schema_ids, config.limits, is_strict=config.is_strict)
+        found = facts(archived, config.schema_ids, config.limits, config.principals, is_strict=config.is_strict)
         writer = found.writeStream.foreachBatch(self._curate)
         return self._curate_query.start(writer, self._config.trigger)
 

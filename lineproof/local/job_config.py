@@ -51,6 +51,7 @@ def job_config(settings: Settings, recovery: Recovery = NO_RECOVERY) -> JobConfi
         batch_timeout_s=settings.batch_timeout.seconds,
         publish=publish_config(settings),
         limits=settings.limits.limits(),
+        principals=settings.principals.principals(),
     )
     return JobConfig(ingest, curate, settings.stalled_after.seconds)
 

@@ -17,6 +17,7 @@ from lineproof.settings.sections import (
     IntervalOrNow,
     LimitSettings,
     MaintenanceSettings,
+    PrincipalSettings,
     QualitySettings,
     RetentionSettings,
     Section,
@@ -72,6 +73,9 @@ class Settings(Section):
     maintenance: MaintenanceSettings = Field(MaintenanceSettings(), description="Maintenance by the running job.")
     retention: RetentionSettings = Field(RetentionSettings(), description="How long rows and files are kept.")
     limits: LimitSettings = Field(LimitSettings(), description="How much of one event, run, job or dataset is kept.")
+    principals: PrincipalSettings = Field(
+        PrincipalSettings(), description="Who sent a record, and what may be said by whom."
+    )
     schema_registry: dict[str, str] = Field(
         default_factory=dict,
         description="Options of the schema registry, such as `url`. Empty: no registry; records carry the fingerprint "

@@ -10,6 +10,7 @@ from lineproof.producers.lineage_mode import LineageMode
 from lineproof.producers.naming import InvalidName, NamespaceMode, check_namespace, namespace
 from lineproof.schemas.durations import Duration
 from lineproof.schemas.limits import Limits
+from lineproof.schemas.principals import Principals
 from lineproof.schemas.topic_names import TopicNames
 
 _BATCHES = re.compile(r"(?P<number>[1-9]\d*)\s*batch(?:es)?")
@@ -41,6 +42,11 @@ def duration_or(
         return duration
 
     return PlainValidator(parse, json_schema_input_type=str)
+
+
+def split_commas(value: object) -> object:
+    """A list from a text with commas: environment variables and --set have no lists."""
+    return [item.strip() for item in value.split(",") if item.strip()] if isinstance(value, str) else value
 
 
 def _is_whole_days(duration: Duration) -> bool:
@@ -149,7 +155,7 @@ class EmitterSettings(Section):
     @field_validator("transports", "telemetry_off", mode="before")
     @classmethod
     def _split_commas(cls, value: object) -> object:
-        return [item.strip() for item in value.split(",") if item.strip()] if isinstance(value, str) else value
+        return split_commas(value)
 
     @model_validator(mode="after")
     def _valid_namespace(self) -> "EmitterSettings":
@@ -275,3 +281,46 @@ class LimitSettings(Section):
     def limits(self) -> Limits:
         """As the job takes them."""
         return Limits(**self.model_dump())
+
+
+class PrincipalSettings(Section):
+    """Who sent a record, and what may be said by whom. Tables that are rebuilt with other rules can differ."""
+
+    topics: dict[str, str] = Field(
+        default_factory=dict,
+        description="Principal of all records of a topic: by name, or by a pattern that begins with `^`. Records of "
+        "other topics have the principal in their header `lineproof.principal`, which the gateway sets.",
+    )
+    namespaces: dict[str, list[str]] = Field(
+        default_factory=dict,
+        description="Job namespaces that a principal is bound to: patterns such as `team-a.*`. `*` stands for all "
+        "principals without an entry of their own, and for records without a principal.",
+    )
+    symlinks: list[str] = Field([], description="Principals whose `symlinks` facets count. Empty: everyone.")
+    ownership: list[str] = Field([], description="Principals whose `ownership` facets count. Empty: everyone.")
+    redrive: list[str] = Field([], description="Principals whose records can replace dead letters. Empty: everyone.")
+
+    @field_validator("symlinks", "ownership", "redrive", mode="before")
+    @classmethod
+    def _split_commas(cls, value: object) -> object:
+        return split_commas(value)
+
+    @field_validator("topics")
+    @classmethod
+    def _valid_patterns(cls, value: dict[str, str]) -> dict[str, str]:
+        for pattern in filter(lambda name: name.startswith("^"), value):
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"{pattern} is not a regular expression: {error}") from error
+        return value
+
+    def principals(self) -> Principals:
+        """As the job takes them."""
+        return Principals(
+            topics=tuple(self.topics.items()),
+            namespaces=tuple((name, tuple(patterns)) for name, patterns in self.namespaces.items()),
+            symlinks=tuple(self.symlinks),
+            ownership=tuple(self.ownership),
+            redrive=tuple(self.redrive),
+        )

@@ -8,8 +8,9 @@ from pyspark.sql import functions as F
 
 from lineproof.schemas.defects import Defect
 from lineproof.schemas.limits import DEFAULT_LIMITS, Limits
+from lineproof.schemas.principals import NO_PRINCIPALS, Principals
 from lineproof.schemas.tables import COORDINATES
-from lineproof.streaming.stages import decode, extract, judge, parse
+from lineproof.streaming.stages import decode, extract, judge, parse, principal
 
 _EMITTER_FIELDS = ("emitter_id", "sequence", "trace_id")
 """The fields of an envelope that the event itself does not have."""
@@ -22,13 +23,18 @@ _FIRST_BROKERS = "TIMESTAMP '2011-01-01T00:00:00Z'"
 
 
 def facts(
-    archived: DataFrame, schema_ids: Mapping[int, int], limits: Limits = DEFAULT_LIMITS, *, is_strict: bool = False
+    archived: DataFrame,
+    schema_ids: Mapping[int, int],
+    limits: Limits = DEFAULT_LIMITS,
+    principals: Principals = NO_PRINCIPALS,
+    *,
+    is_strict: bool = False,
 ) -> DataFrame:
     """A row for each archived record: the facts of its event, or the first `reason` why it is not an event."""
     records = _payloads(archived, schema_ids)
-    for step in (*_parse(), *_extract(limits), *_judge(is_strict)):
+    for step in (*_parse(), *_extract(limits), *_judge(principals, is_strict=is_strict)):
         records = records.withColumns({**step})
-    names = (*_facts(), *_EMITTER_FIELDS, "defects", "event", "error", *_RECORD)
+    names = (*_facts(), *_EMITTER_FIELDS, "principal", "redrives", "defects", "event", "error", *_RECORD)
     return records.select(*COORDINATES, "timestamp", "reason", "event_id", *names)
 
 
@@ -97,7 +103,7 @@ def _extract(limits: Limits) -> tuple[Step, ...]:
 
 
 @cache
-def _judge(is_strict: bool) -> tuple[Step, ...]:
+def _judge(principals: Principals, *, is_strict: bool) -> tuple[Step, ...]:
     """The `reason` and the `defects`. What a record that is no event states is left out, and its bytes are kept."""
     text, reason, defects, event = F.col("text"), F.col("reason"), F.col("defects"), F.col("event")
     envelope = F.col("envelope")
@@ -106,12 +112,18 @@ def _judge(is_strict: bool) -> tuple[Step, ...]:
         Defect.WRONG_TYPE: F.col("has_wrong_type"),
         Defect.EVENT_TIME_IN_FUTURE: _is_in_future(),
         **judge.defects_of_event(event, F.col("stated_counts")),
+        **principal.defects(event, F.col("principal"), principals),
     }
     size_defects = F.coalesce("size_defects", F.array().cast("array<string>"))
     fault = F.coalesce(reason, parse.json_fault(text, F.col("is_valid")), judge.event_fault(event["eventTime"]))
     strict = [judge.strict_fault(defects)] if is_strict else []
     return (
-        {"defects": F.concat(judge.codes(found), size_defects), "reason": fault},
+        {"principal": principal.principal(F.col("topic"), F.col("headers"), principals)},
+        {
+            "defects": F.concat(judge.codes(found), size_defects),
+            "reason": fault,
+            "redrives": principal.redrives(F.col("headers"), F.col("principal"), principals),
+        },
         {
             "reason": F.coalesce(reason, *strict, judge.envelope_fault(envelope)),
             **{name: envelope[name] for name in _EMITTER_FIELDS},

@@ -5,11 +5,14 @@ hash of them. Of all events that show the same job or dataset with the same face
 parsed again: no more is needed for "first seen", "last seen" and "latest facet".
 """
 
-from functools import cache
+from collections.abc import Iterable
+from functools import cache, reduce
+from operator import and_
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from lineproof.schemas.defects import UNTRUSTED_FACETS, Defect
 from lineproof.streaming.stages.merge_rules import grouped
 from lineproof.streaming.stages.parse import TEST_FACETS
 
@@ -39,13 +42,34 @@ def observations(events: DataFrame, events_with_json: DataFrame) -> DataFrame:
             }
         )
         .select(
-            *("event_id", "event_time", "run_id", "job_namespace", "job_name"),
+            *("event_id", "event_time", "run_id", "job_namespace", "job_name", "defects"),
             F.when(F.col("has_mappings"), _names_of_inputs()).alias("named_inputs"),
             F.explode(_entities()).alias("entity"),
         )
     )
     is_named = (F.col("namespace") != "") & (F.col("name") != "")
-    return parsed.select("entity.*", *(name for name in parsed.columns if name != "entity")).where(is_named)
+    columns = (name for name in parsed.columns if name not in ("entity", "defects"))
+    named = parsed.select("entity.*", *columns, "defects").where(is_named)
+    return named.withColumn("facets", _trusted(F.col("facets"), F.col("defects"))).drop("defects")
+
+
+def _trusted(facets: Column, defects: Column) -> Column:
+    """The facets without those that do not count because of a defect of the event."""
+
+    def is_trusted(facet: Column) -> Column:
+        return reduce(
+            and_,
+            (
+                (facet["name"] != name) | ~F.arrays_overlap(defects, _codes(codes))
+                for name, codes in UNTRUSTED_FACETS.items()
+            ),
+        )
+
+    return F.when(defects.isNull(), facets).otherwise(F.filter(facets, is_trusted))
+
+
+def _codes(defects: Iterable[Defect]) -> Column:
+    return F.array(*(F.lit(defect.value) for defect in defects))
 
 
 def _first_and_last_events(events: DataFrame) -> DataFrame:
@@ -78,7 +102,13 @@ def _entity_hashes() -> Column:
 
 
 def _hash(role: str, *parts: Column) -> Column:
-    return F.xxhash64(F.lit(role), F.col("job_namespace"), F.col("job_name"), *parts)
+    return F.xxhash64(F.lit(role), F.col("job_namespace"), F.col("job_name"), *parts, *_untrusted())
+
+
+@cache
+def _untrusted() -> tuple[Column, ...]:
+    """Whether facets of the event do not count: such an event does not stand for others with the same facets."""
+    return tuple(F.arrays_overlap("defects", _codes(codes)) for codes in UNTRUSTED_FACETS.values())
 
 
 @cache

@@ -22,6 +22,8 @@ TABLE = Table(
         "emitter_id STRING COMMENT 'the emitter that sent it: a new id at every start of a process'",
         "sequence BIGINT COMMENT 'number of the event among those of its emitter_id, from 0'",
         "trace_id STRING COMMENT 'W3C trace id of the envelope'",
+        "principal STRING COMMENT 'who sent it: the principal of the topic, or the name of the key at the gateway'",
+        "redrives STRING COMMENT 'the dead letter that it replaces (topic/partition/offset)'",
         "event_time TIMESTAMP COMMENT 'eventTime of the event; null in rows written before this column existed'",
     ),
 )

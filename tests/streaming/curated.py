@@ -8,6 +8,7 @@ from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
 from lineproof.schemas.limits import DEFAULT_LIMITS, Limits
+from lineproof.schemas.principals import NO_PRINCIPALS, Principals
 from lineproof.schemas.views import for_spark, named_in
 from lineproof.streaming.curate import write_curated, write_graph
 from lineproof.streaming.delta.definition import create_table
@@ -70,6 +71,7 @@ def curate(
     headers: Headers | None = None,
     on_batch: OnBatch = lambda *_: None,
     limits: Limits = DEFAULT_LIMITS,
+    principals: Principals = NO_PRINCIPALS,
 ) -> None:
     """One batch, from the topic to the tables of events and runs."""
     arrived = archive.archive(records(spark, values, offset, headers))
@@ -77,7 +79,7 @@ def curate(
     in_archive = TableReader(spark, root).read(archive.TABLE).where(f"offset >= {offset}")
     # A stream gives a batch rows, and not the plan that made them. With the plan, Spark computes the options of
     # from_avro again whenever it compares plans, and three tables written in parallel once ran into each other there.
-    found = facts(in_archive, {}, limits).localCheckpoint(eager=False)
+    found = facts(in_archive, {}, limits, principals).localCheckpoint(eager=False)
     with open_batch(found, limits) as batch:
         writer = BatchWriter(spark, root, "curate", number)
         on_batch(batch, write_curated(spark, batch, writer), writer)

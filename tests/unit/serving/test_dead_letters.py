@@ -33,15 +33,15 @@ def root(tmp_path: Path) -> Path:
         record(2, reason="invalid_json", key=b"key", headers=SOURCE, value=b'{"a": ' + b"\xe9" * 100),
         record(3, reason="invalid_json", key=b"key", headers=None, value=b"[bold]{"),
     ]
-    sent = [
-        record(at, key=b"key", headers=[{"key": REDRIVEN_FROM, "value": f"events/0/{of}".encode()}], value=b"{}")
-        for at, of in ((4, 2), (5, 3))
+    outcomes = [
+        record(4, reason=None, event_id="e", redrives="events/0/2"),
+        record(5, reason="not_an_event", event_id="f", redrives="events/0/3"),
     ]
-    outcomes = [record(4, reason=None, event_id="e"), record(5, reason="not_an_event", event_id="f")]
+    texts = [(name, pa.string()) for name in ("reason", "event_id", "redrives")]
     tables: dict[str, tuple[list[dict[str, Any]], list[Any]]] = {
         "dead_letters": (letters, [*COORDINATES, ("reason", pa.string()), *BYTES]),
-        "archive": (sent, [*COORDINATES, *BYTES]),
-        "records": (outcomes, [*COORDINATES, ("reason", pa.string()), ("event_id", pa.string())]),
+        "archive": ([], [*COORDINATES, *BYTES]),
+        "records": (outcomes, [*COORDINATES, *texts]),
     }
     for name, (rows, schema) in tables.items():
         write_deltalake(tmp_path / "tables" / name, pa.Table.from_pylist(rows, pa.schema(schema)))
