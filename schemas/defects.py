@@ -135,6 +135,14 @@ class Defect(Enum):
     )
 
 
+OF_RECORD = (
+    Defect.EVENT_TIME_IN_FUTURE,
+    Defect.FOREIGN_NAMESPACE,
+    Defect.UNTRUSTED_SYMLINKS,
+    Defect.UNTRUSTED_OWNERSHIP,
+)
+"""Defects that depend on the record, its timestamp or its principal. The same bytes can come again without them."""
+
 UNTRUSTED_FACETS = {
     "symlinks": (Defect.FOREIGN_NAMESPACE, Defect.UNTRUSTED_SYMLINKS),
     "ownership": (Defect.FOREIGN_NAMESPACE, Defect.UNTRUSTED_OWNERSHIP),

@@ -6,7 +6,7 @@ from functools import cache
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lineproof.schemas.defects import Defect
+from lineproof.schemas.defects import OF_RECORD, Defect
 from lineproof.schemas.limits import DEFAULT_LIMITS, Limits
 from lineproof.schemas.principals import NO_PRINCIPALS, Principals
 from lineproof.schemas.tables import COORDINATES
@@ -129,6 +129,7 @@ def _judge(principals: Principals, *, is_strict: bool) -> tuple[Step, ...]:
             **{name: envelope[name] for name in _EMITTER_FIELDS},
         },
         {
+            "event_id": F.when(reason.isNull(), _id_of_what_counts()).otherwise(F.col("event_id")),
             "event": F.when(reason.isNull(), text),
             "defects": F.when(reason.isNull() & (F.size(defects) > 0), defects),
             "event_time": F.when(_is_in_future(), F.col("timestamp")).otherwise(F.col("event_time")),
@@ -136,6 +137,17 @@ def _judge(principals: Principals, *, is_strict: bool) -> tuple[Step, ...]:
             **{name: F.when(reason.isNotNull(), F.col(name)) for name in _RECORD},
         },
     )
+
+
+def _id_of_what_counts() -> Column:
+    """An id of its own for an event with defects of its record. It says less than, or something else than, a copy
+    without them, so it is another event: which copy is read first must not decide what the tables say.
+    """
+    event_id, timestamp = F.col("event_id"), F.unix_micros("timestamp").cast("string")
+    codes = F.array_intersect("defects", F.array(*(F.lit(defect.value) for defect in OF_RECORD)))
+    ranked_as = F.when(F.array_contains(codes, Defect.EVENT_TIME_IN_FUTURE.value), timestamp)
+    own = decode.event_id(F.concat_ws("/", event_id, codes, ranked_as).cast("binary"))
+    return F.when(F.size(codes) > 0, own).otherwise(event_id)
 
 
 def _is_in_future() -> Column:

@@ -1,7 +1,8 @@
 """`lineage_events`: every distinct event once, with its complete JSON.
 
-An event is identified by its payload: two records with the same bytes have the same `event_id` and are one event. Every
-column is a function of the payload, so it does not matter which copy arrives first.
+An event is identified by its payload: two records with the same bytes have the same `event_id` and are one event. A
+record with a defect that is not of its bytes has another `event_id`. Every column is a function of the payload and of
+these defects, so it does not matter which copy arrives first.
 """
 
 from pyspark.sql import Window
@@ -22,7 +23,7 @@ TABLE = Table(
     retention_column="event_time",
     constraints={"known_kind": "kind IN ('RUN', 'DATASET', 'JOB')"},
     schema=(
-        "event_id STRING NOT NULL COMMENT 'UUIDv8 over the SHA-256 of the event'",
+        "event_id STRING NOT NULL COMMENT 'UUIDv8 over the SHA-256 of the event and of the defects of its record'",
         "event_time TIMESTAMP COMMENT 'eventTime; the Kafka timestamp if eventTime is more than a day after it'",
         "kind STRING COMMENT 'RUN, DATASET or JOB'",
         "event_type STRING COMMENT 'START, RUNNING, COMPLETE, FAIL, ABORT, OTHER or null'",

@@ -17,7 +17,7 @@ TABLE = Table(
         "offset BIGINT NOT NULL COMMENT 'Kafka offset'",
         "timestamp TIMESTAMP COMMENT 'Kafka timestamp'",
         "reason STRING COMMENT 'why the record cannot be used; null if it can'",
-        "event_id STRING COMMENT 'UUIDv8 over the SHA-256 of the payload'",
+        "event_id STRING COMMENT 'as in lineage_events; of a dead letter, over the SHA-256 of its payload'",
         "run_id STRING COMMENT 'UUID of the run, in lower case'",
         "emitter_id STRING COMMENT 'the emitter that sent it: a new id at every start of a process'",
         "sequence BIGINT COMMENT 'number of the event among those of its emitter_id, from 0'",

@@ -20,7 +20,7 @@ from lineproof.streaming.stages.facts import facts
 from lineproof.streaming.stages.graph import open_graph_batch
 from lineproof.streaming.tables import archive, lineage_events
 from lineproof.streaming.tables.registry import TABLES
-from tests.streaming.records import Headers, records
+from tests.streaming.records import TIME, Headers, records
 
 Batches = Sequence[Sequence[bytes | None]]
 OnBatch = Callable[[Batch, DataFrame | None, TableReader], None]
@@ -72,9 +72,10 @@ def curate(
     on_batch: OnBatch = lambda *_: None,
     limits: Limits = DEFAULT_LIMITS,
     principals: Principals = NO_PRINCIPALS,
+    time: datetime = TIME,
 ) -> None:
     """One batch, from the topic to the tables of events and runs."""
-    arrived = archive.archive(records(spark, values, offset, headers))
+    arrived = archive.archive(records(spark, values, offset, headers, time))
     BatchWriter(spark, root, "ingest", number).append(archive.TABLE, arrived)
     in_archive = TableReader(spark, root).read(archive.TABLE).where(f"offset >= {offset}")
     # A stream gives a batch rows, and not the plan that made them. With the plan, Spark computes the options of

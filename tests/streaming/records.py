@@ -1,6 +1,7 @@
 """DataFrames like those of Spark's Kafka source, without Kafka."""
 
 from collections.abc import Sequence
+from datetime import datetime, timezone
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -9,17 +10,18 @@ _SCHEMA = (
     "headers ARRAY<STRUCT<key: STRING, value: BINARY>>"
 )
 
-
+TIME = datetime(2026, 6, 30, 12, tzinfo=timezone.utc)
 Headers = Sequence[tuple[str, bytes | None]]
 
 
 def records(
-    spark: SparkSession, values: Sequence[bytes | None], first_offset: int = 0, headers: Headers | None = None
+    spark: SparkSession,
+    values: Sequence[bytes | None],
+    first_offset: int = 0,
+    headers: Headers | None = None,
+    time: datetime = TIME,
 ) -> DataFrame:
     """A record per value, in order, on one partition."""
-    from datetime import datetime, timezone
-
-    time = datetime(2026, 6, 30, 12, tzinfo=timezone.utc)
     rows = [
         (
             bytearray(b"key"),
