@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lineproof.schemas.tables import JOB_IO
+from lineproof.streaming.delta.key_ranges import prefix, text_ranges
 from lineproof.streaming.delta.table import Table
 from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.stages.graph import GraphBatch
@@ -41,11 +42,14 @@ def write(batch: GraphBatch, writer: BatchWriter) -> None:
     """
     touched = batch.events.where(F.col("kind") == "RUN").select("run_id")
     run_rows = writer.rows_of(runs.TABLE, touched, batch.run_ids)
-    known = writer.read(TABLE).select("io_id")
-    stated = run_rows.select("io_id").union(batch.events.select("io_id")).where(F.col("io_id").isNotNull())
-    # In two steps, because there is seldom a new one, and then no names need be read. Checkpointed, because curate
-    # writes to `runs` at the same time: the second step must find what the first one found.
-    missing = stated.distinct().join(known, "io_id", "left_anti").localCheckpoint()
+    # First the ids alone, because there is seldom a new one, and then no names need be read. Checkpointed, because
+    # curate writes to `runs` at the same time: the next step must find what this one found.
+    of_batch = run_rows.select("io_id").union(batch.events.select("io_id")).where(F.col("io_id").isNotNull())
+    stated = of_batch.distinct().localCheckpoint()
+    prefixes = [row[0] for row in stated.select(prefix(F.col("io_id"))).distinct().collect()]
+    read = writer.read(TABLE).where(text_ranges("io_id", prefixes).condition()).select("io_id")
+    known = read.join(F.broadcast(stated), "io_id", "left_semi")
+    missing = stated.join(known, "io_id", "left_anti").localCheckpoint()
     if not missing.isEmpty():
         writer.append(TABLE, combinations(run_rows, batch.events).join(F.broadcast(missing), "io_id", "left_semi"))
 

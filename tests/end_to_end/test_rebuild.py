@@ -1,5 +1,6 @@
 """`--rebuild`: the tables are made again from the archive, and subscribers are not told of it."""
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -151,6 +152,28 @@ def test_a_position_that_is_behind_repeats_records_and_leaves_none_out(
     found = [(message.key, message.record["record_id"]) for message in records(settings, settings.topics.runs)]
     assert sorted(key for key, _ in found) == [FIRST, SECOND, SECOND]
     assert len(set(found)) == 2
+
+
+def test_dead_letters_of_other_rules_come_alive(
+    settings: Settings, run_job: RunJob, rebuild: Callable[[Settings], list[str]]
+) -> None:
+    """Records that were refused before there were defects, or by `tolerance: strict`; and the other way round."""
+    tolerant = with_topics(settings)
+    strict = tolerant.model_copy(update={"tolerance": "strict"})
+    defective = json.loads(event(FIRST, "COMPLETE", 1, "load"))
+    del defective["schemaURL"]
+    send(strict, Record(b"k", json.dumps(defective).encode()), ended(SECOND, 2, is_good=True))
+    run_job(strict)
+    as_strict = snapshot(strict)
+    assert rows(strict, "(SELECT reason FROM dead_letters)") == [("missing_schema_url",)]
+
+    rebuild(tolerant)
+    assert rows(tolerant, "(SELECT reason FROM dead_letters)") == []
+    assert rows(tolerant, "(SELECT run_id, state FROM runs)") == [(FIRST, "COMPLETED"), (SECOND, "COMPLETED")]
+    assert rows(tolerant, "(SELECT defects FROM lineage_events)") == [(None,), (["missing_schema_url"],)]
+
+    rebuild(strict)
+    assert snapshot(strict) == as_strict
 
 
 def test_the_command(history: Settings) -> None:
