@@ -4,6 +4,7 @@ A Spark session and a broker start when the first test asks for them. Their modu
 tests need neither pyspark nor Java.
 """
 
+import gc
 import os
 import sys
 import uuid
@@ -86,6 +87,15 @@ def sound(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> "T
     from tests.streaming.story import story
 
     return curated(spark, str(tmp_path_factory.mktemp("sound")), [[*story(), b"{"]])
+
+
+@pytest.fixture(autouse=True)
+def forget_tables(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Delta keeps what it knows of a table for an hour: some MB each, and every test makes sixteen of its own."""
+    yield
+    if {"spark", "tmp_path"} <= {*request.fixturenames}:
+        gc.collect()  # Python's references into the JVM
+        request.getfixturevalue("spark")._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
 
 
 @pytest.fixture
