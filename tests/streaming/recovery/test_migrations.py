@@ -61,7 +61,9 @@ def test_the_archive_of_format_0_is_migrated_and_the_other_tables_are_rebuilt_fr
     rebuild(spark, config, lambda archived: archived, lambda _batch: None, lambda: False)
     rebuilt = TableReader(spark, config.tables)
     for table in derived:
-        found, expected = (sorted(tables.read(table).toJSON().collect()) for tables in (rebuilt, sound))
+        # The archive was made when the records of tests had another timestamp.
+        same = (tables.read(table).drop("timestamp") for tables in (rebuilt, sound))
+        found, expected = (sorted(rows.toJSON().collect()) for rows in same)
         assert found == expected, table.name
     # The migrated archive can be written like a new one.
     BatchWriter(spark, str(tmp_path), "tests", 7).append(archive.TABLE, sound.read(archive.TABLE))
