@@ -9,7 +9,7 @@ from lineproof.producers.chain import Chain
 from lineproof.producers.emitter import Emitter
 from lineproof.producers.transports.base import EndpointUnavailable, Transport
 from lineproof.producers.transports.composite import CompositeTransport
-from lineproof.producers.transports.http import http_transport
+from lineproof.producers.transports.config import HttpConfig, bearer
 from lineproof.producers.transports.kafka import kafka_transport
 from lineproof.producers.transports.lines import ConsoleTransport, FileTransport
 from lineproof.schemas.facets import FacetRegistry
@@ -74,6 +74,20 @@ def _transport(name: str, settings: Settings) -> Transport:
         return FileTransport(settings.events_path)
     spool = settings.spool_path / name
     if name == "http":
-        return http_transport(options.url, options.api_key, spool, options.spool_max_bytes)
+        from lineproof.producers.transports.http import http_transport
+
+        return http_transport(http_config(settings), spool, options.spool_max_bytes)
     kafka, registry = client_options(settings), registry_of(settings)
     return kafka_transport(kafka, settings.topics.event_topics.first, spool, options.spool_max_bytes, registry)
+
+
+def http_config(settings: Settings) -> HttpConfig:
+    """The backend of the `http` transport."""
+    options = settings.emitter
+    return HttpConfig(
+        url=options.url,
+        endpoint=options.endpoint,
+        batch_endpoint=f"{options.endpoint.rstrip('/')}/batch",
+        headers=bearer(options.api_key),
+        ca_file=options.ca_file,
+    )

@@ -106,7 +106,12 @@ def _interpolate(text: str, file: Path, environ: Mapping[str, str]) -> str:
 
 def _from_openlineage_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     """The variables that all OpenLineage clients read. Our own variables take precedence."""
-    names = {"OPENLINEAGE_NAMESPACE": "namespace", "OPENLINEAGE_URL": "url", "OPENLINEAGE_API_KEY": "api_key"}
+    names = {
+        "OPENLINEAGE_NAMESPACE": "namespace",
+        "OPENLINEAGE_URL": "url",
+        "OPENLINEAGE_ENDPOINT": "endpoint",
+        "OPENLINEAGE_API_KEY": "api_key",
+    }
     found: dict[str, Any] = {name: environ[variable] for variable, name in names.items() if environ.get(variable)}
     if "url" in found:
         found["transports"] = ["http"]

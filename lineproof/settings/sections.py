@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, PlainValidator, field_validat
 
 from lineproof.producers.lineage_mode import LineageMode
 from lineproof.producers.naming import InvalidName, NamespaceMode, check_namespace, namespace
+from lineproof.producers.transports.config import ENDPOINT
 from lineproof.schemas.durations import Duration
 from lineproof.schemas.limits import Limits
 from lineproof.schemas.principals import Principals
@@ -140,7 +141,14 @@ class EmitterSettings(Section):
     spool_max_bytes: int = Field(2**30, ge=2**20, description="Maximum size of the spool in bytes.")
     file: str = Field("", description="File of the `file` transport (JSON lines). Default: `{home}/events.jsonl`.")
     url: str = Field("http://localhost:5000", description="Address of the OpenLineage backend of the `http` transport.")
+    endpoint: str = Field(
+        ENDPOINT,
+        description="Path of the `http` transport. Batches go to the path `batch` below it, if the backend has that.",
+    )
     api_key: str = Field("", description="Bearer token for the `http` transport.")
+    ca_file: str = Field(
+        "", description="PEM file of the CA that the `http` transport trusts. Default: the CAs of the system."
+    )
     certificates: str = Field("", description="File of the certificate chain. Default: `{home}/certificates.jsonl`.")
     mode: LineageMode = Field(
         LineageMode.KEY_DERIVABLE,
