@@ -48,8 +48,8 @@ class HttpSender:
         if self._payloads and (timeout_s > 0 or self._is_full(0)):
             outcomes = self._client.post(self._payloads)
             self._results += [
-                DeliveryResult(status, entry, reason, retry_after_s)
-                for entry, (status, reason, retry_after_s) in zip(self._entries, outcomes, strict=True)
+                DeliveryResult(outcome.status, entry, outcome.reason, outcome.retry_after_s)
+                for entry, outcome in zip(self._entries, outcomes, strict=True)
             ]
             self._entries, self._payloads = [], []
         results, self._results = self._results, []

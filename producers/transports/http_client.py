@@ -29,17 +29,27 @@ MAX_RETRY_AFTER_S = 300.0
 REJECTED_STATUSES = frozenset({400, 409, 413, 415, 422})
 """HTTP statuses of an event that the backend will not accept the next time either."""
 NO_BATCH_STATUSES = frozenset({404, 405})
-_ONE_EVENT_FAILED = 500
+_FAILED = 500
 """A backend may fail on one event. Then the events after it are sent all the same."""
+_MAX_FAILURES = 8
+"""If it fails on so many events in a row, it is the backend that is broken."""
 _EXCERPT_CHARACTERS = 300
 
 _without_batch: set[str] = set()
 """Batch endpoints that do not exist, as this process has seen."""
 
-Outcome = tuple[DeliveryStatus, str, float]
-"""What happened to an event, why, and for how many seconds the backend asks to wait."""
 
-_DELIVERED: Outcome = (DeliveryStatus.DELIVERED, "", 0.0)
+class Outcome(NamedTuple):
+    """What happened to an event, why, and for how many seconds the backend asks to wait."""
+
+    status: DeliveryStatus
+    reason: str = ""
+    retry_after_s: float = 0.0
+    is_about_event: bool = False
+    """For a RETRY: whether other events may be accepted now."""
+
+
+_DELIVERED = Outcome(DeliveryStatus.DELIVERED)
 
 
 class Answer(NamedTuple):
@@ -60,8 +70,8 @@ class Answer(NamedTuple):
         """What it means for every event of the request."""
         if self.is_success:
             return _DELIVERED
-        rejected = self.status in REJECTED_STATUSES
-        return DeliveryStatus.REJECTED if rejected else DeliveryStatus.RETRY, self.reason, self.retry_after_s
+        status = DeliveryStatus.REJECTED if self.status in REJECTED_STATUSES else DeliveryStatus.RETRY
+        return Outcome(status, self.reason, self.retry_after_s, self.status == _FAILED)
 
 
 class HttpClient:
@@ -72,7 +82,6 @@ class HttpClient:
         self._single = config.address(config.endpoint)
         self._batch = config.address(config.batch_endpoint) if config.batch_endpoint else ""
         self._takes_arrays_only = self._single == self._batch
-        self._is_about_one_event = False
         self._http = httpx.Client(
             headers={"Content-Type": "application/json", "Accept-Encoding": "identity", **config.headers},
             timeout=config.timeout_s,
@@ -124,7 +133,8 @@ class HttpClient:
         if answer.status in NO_BATCH_STATUSES and not self._takes_arrays_only:
             _without_batch.add(self._batch)
             return None
-        if answer.status in REJECTED_STATUSES and not (self._takes_arrays_only and len(payloads) == 1):
+        may_be_one_event = answer.status in REJECTED_STATUSES or answer.status == _FAILED
+        if may_be_one_event and not (self._takes_arrays_only and len(payloads) == 1):
             return None
         if not answer.is_success:
             return [answer.outcome] * len(payloads)
@@ -132,20 +142,23 @@ class HttpClient:
 
     def _post_each(self, payloads: Sequence[bytes]) -> list[Outcome]:
         outcomes: list[Outcome] = []
+        failures = 0
         for payload in payloads:
             outcome = self._post_one(payload)
             outcomes.append(outcome)
-            if outcome[0] is DeliveryStatus.RETRY and not self._is_about_one_event:
+            failures = failures + 1 if outcome.status is DeliveryStatus.RETRY else 0
+            if failures and (not outcome.is_about_event or failures == _MAX_FAILURES):
                 break
-        return outcomes + [outcomes[-1]] * (len(payloads) - len(outcomes))
+        rest = len(payloads) - len(outcomes)
+        return outcomes + [outcomes[-1]._replace(is_about_event=False)] * rest
 
     def _post_one(self, payload: bytes) -> Outcome:
         body = self._batch_body([payload]) if self._takes_arrays_only else payload
         answer = self._exchange("POST", self._single, body)
-        self._is_about_one_event = answer.status == _ONE_EVENT_FAILED
         if self._takes_arrays_only and answer.is_success:
             read = outcomes_of_batch(answer.body, 1, self._single)
-            return read[0] if read else (DeliveryStatus.RETRY, f"{self._single} reports a failure without a reason", 0)
+            unclear = Outcome(DeliveryStatus.RETRY, f"{self._single} reports a failure without a reason", 0.0, True)
+            return read[0] if read else unclear
         return answer.outcome
 
     def _batch_body(self, payloads: Sequence[bytes]) -> bytes:
@@ -184,7 +197,8 @@ def outcomes_of_batch(body: bytes | None, count: int, url: str) -> list[Outcome]
         index = event.get("index") if isinstance(event, dict) else None
         if type(index) is int and 0 <= index < count:
             status = DeliveryStatus.RETRY if event.get("retriable") is True else DeliveryStatus.REJECTED
-            outcomes[index] = (status, f"{url} refuses it: {_excerpt(str(event.get('reason')))}", 0.0)
+            reason = f"{url} refuses it: {_excerpt(str(event.get('reason')))}"
+            outcomes[index] = Outcome(status, reason, is_about_event=True)
     listed = sum(outcome is not _DELIVERED for outcome in outcomes)
     return outcomes if listed >= _claimed_failures(document) else None
 

@@ -327,7 +327,7 @@ def test_an_answer_that_never_ends_is_a_timeout() -> None:
         threading.Thread(target=drip, daemon=True).start()
         client = HttpClient(HttpConfig(url=f"http://127.0.0.1:{server.getsockname()[1]}", timeout_s=0.5))
         began = time.monotonic()
-        [(status, reason, _)] = client.post([payload()])
+        [(status, reason, *_)] = client.post([payload()])
         assert time.monotonic() - began < 5
         assert status is RETRY
         assert "takes too long" in reason
@@ -375,10 +375,10 @@ def test_a_ca_file_is_trusted(tmp_path: Path) -> None:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     url = f"https://127.0.0.1:{server.server_port}"
     try:
-        [(status, reason, _)] = HttpClient(HttpConfig(url=url)).post([payload()])
+        [(status, reason, *_)] = HttpClient(HttpConfig(url=url)).post([payload()])
         assert status is RETRY
         assert "CERTIFICATE_VERIFY_FAILED" in reason
-        [(status, _, _)] = HttpClient(HttpConfig(url=url, ca_file=str(certificate))).post([payload()])
+        [(status, *_)] = HttpClient(HttpConfig(url=url, ca_file=str(certificate))).post([payload()])
         assert status is DELIVERED
         with pytest.raises(InvalidTransport, match=r"key\.pem"):
             http_transport(HttpConfig(url=url, ca_file=str(key)), tmp_path / "spool")
