@@ -1,10 +1,9 @@
 """What a forward reads: the archive, or the topics. Both give the records of one partition in their order."""
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
@@ -17,6 +16,7 @@ from lineproof.topics.records import read_records
 log = logging.getLogger(__name__)
 
 RECORDS_PER_BATCH = 500
+BYTES_PER_BATCH = 32 * 1024 * 1024
 
 Positions = Mapping[str, int]
 """The last forwarded offset by partition. A partition is written as `TOPIC/PARTITION`, with the topic's id if it has
@@ -99,7 +99,7 @@ class TopicSource:
                 ArchivedRecord(topic, partition, record.offset, record.key, list(record.headers), record.value)
                 for record in found
             )
-            while batch := list(islice(records, RECORDS_PER_BATCH)):
+            for batch in _batches(records):
                 yield SourceBatch(name, batch)
             self._read_to[name] = end  # the last offsets may be those of transaction markers
 
@@ -127,6 +127,20 @@ class TopicSource:
                 first = max(first, begin, self._read_to.get(name, 0))
                 if first < end:
                     yield name, topic, partition, first, end
+
+
+def _batches(records: Iterable[ArchivedRecord]) -> Iterator[list[ArchivedRecord]]:
+    """The records in lists of limited number and size: one record may have many megabytes."""
+    batch: list[ArchivedRecord] = []
+    size = 0
+    for record in records:
+        batch.append(record)
+        size += len(record.value or b"")
+        if len(batch) == RECORDS_PER_BATCH or size > BYTES_PER_BATCH:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def _partition(offsets: OffsetRange) -> str:

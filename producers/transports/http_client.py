@@ -8,6 +8,8 @@ import time
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -212,6 +214,12 @@ def _claimed_failures(document: dict[str, Any]) -> int:
 
 
 def _trusted(ca_file: str) -> ssl.SSLContext:
+    """The CAs to trust. Reading them again for every connection would delay the service for tens of milliseconds."""
+    return _trusted_since(ca_file, Path(ca_file).stat().st_mtime_ns if ca_file else 0)
+
+
+@lru_cache(maxsize=8)
+def _trusted_since(ca_file: str, _modified: int) -> ssl.SSLContext:
     try:
         return ssl.create_default_context(cafile=ca_file or None)
     except OSError as error:

@@ -309,6 +309,21 @@ def test_a_slow_backend_delays_no_call(backend: Backend, tmp_path: Path) -> None
     assert len(backend.accepted) == 201
 
 
+def test_attempts_to_connect_by_tls_delay_no_call(tmp_path: Path) -> None:
+    """Each attempt is a new connection, but the CAs are read once."""
+    transport = http_transport(HttpConfig(url=f"https://127.0.0.1:{closed_port()}"), tmp_path)
+    emitter = Emitter(transport, "tests")
+    emitter.run("warm-up").start()
+    durations = []
+    while emitter.stats.delivery.errors < 4:
+        began = time.perf_counter()
+        emitter.run("job").start()
+        durations.append(time.perf_counter() - began)
+        time.sleep(0.001)
+    assert sorted(durations)[-3] < 0.005
+    assert not emitter.close(0)
+
+
 def test_an_answer_that_never_ends_is_a_timeout() -> None:
     """A byte from time to time satisfies every timeout between two bytes."""
     with socket.create_server(("127.0.0.1", 0)) as server:
