@@ -21,7 +21,7 @@ from lineproof.serving.archive import ArchivedRecord
 from lineproof.settings import Settings
 from lineproof.topics import forward as library
 from lineproof.topics.forward import BackendRefuses, Forward
-from lineproof.topics.forward_sources import Positions, SourceBatch
+from lineproof.topics.forward_sources import ArchiveSource, Positions, SourceBatch
 from lineproof.topics.forward_state import ForwardRunning, ForwardState
 from tests import backend as backends
 from tests.arrow import BYTES, COORDINATES
@@ -209,6 +209,23 @@ def test_a_compacted_archive_is_not_forwarded_again(backend: Backend, tmp_path: 
     archived(tmp_path / "home", 10, 7, mode="overwrite")
     assert run_command(backend.url).exit_code == 0
     assert sorted(names(backend)) == [f"job-{number}" for number in range(10, 17)]
+
+
+def test_following_the_archive(backend: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """New rows arrive, from versions of the table that did not exist at the start."""
+    monkeypatch.setattr(library, "POLL_S", 0.01)
+    home = tmp_path / "home"
+    archived(home, 10, 4)
+    source = ArchiveSource(str(home / "tables"), home, None)
+    state = ForwardState(home, {}, None)
+    run = Forward(source, HttpClient(HttpConfig(url=backend.url)), state, {}, StopSignal())
+    with state.locked(), run:
+        progress = run.run(follow=True)
+        assert [next(progress), next(progress)] == [2, 4]
+        archived(home, 14, 3)
+        assert [next(progress), next(progress)] == [6, 7]
+    assert sorted(names(backend)) == [f"job-{number}" for number in range(10, 17)]
+    assert state.positions == {"t/0": 16, "t/1": 15}
 
 
 def test_a_backend_that_does_not_answer_is_an_error(tmp_path: Path) -> None:
