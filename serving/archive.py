@@ -1,6 +1,6 @@
 """Read the archive without Spark: in the order of offsets, and in little memory however large it is."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -101,9 +101,17 @@ class Archive:
         self._table = TableSnapshot(local_directory(tables) / ARCHIVE.name)
         self._spill = spill
 
-    def ranges(self, where: ArchiveFilter) -> list[OffsetRange]:
-        """The selected range of each partition, ordered by the topic's first timestamp, then by partition."""
-        found = self._query(_RANGES, where)
+    @property
+    def files(self) -> list[TableFile]:
+        """The files of this version."""
+        return self._table.files
+
+    def ranges(self, where: ArchiveFilter, files: Sequence[TableFile] | None = None) -> list[OffsetRange]:
+        """The selected range of each partition, ordered by the topic's first timestamp, then by partition.
+
+        Only records in `files` are looked at, if given.
+        """
+        found = self._query(_RANGES, where, files)
         began: dict[str, datetime] = {}
         for topic, *_, timestamp in found:
             began[topic] = min(timestamp, began.get(topic, timestamp))
@@ -143,9 +151,9 @@ class Archive:
         if group:
             yield group
 
-    def _query(self, sql: str, where: ArchiveFilter) -> list[tuple[Any, ...]]:
+    def _query(self, sql: str, where: ArchiveFilter, files: Sequence[TableFile] | None = None) -> list[tuple[Any, ...]]:
         with bounded_duckdb(self._spill) as connection:
-            selected = where.select_from(self._table.select(connection))
+            selected = where.select_from(self._table.select(connection, files))
             return list(rows(connection.sql(sql.format(selected=selected))))
 
 

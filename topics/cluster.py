@@ -76,6 +76,14 @@ class KafkaCluster:
         bounds = zip(begins, ends, strict=True)
         return {partition.partition: pair for partition, pair in zip(partitions, bounds, strict=True)}
 
+    def offsets_at(self, topic: str, milliseconds: int, timeout_s: float = 10) -> dict[int, int]:
+        """The first offset at or after a time, of every partition that has one."""
+        partitions = [TopicPartition(topic, number) for number in range(self.topics().get(topic, 0))]
+        spec = OffsetSpec.for_timestamp(milliseconds)
+        futures = self._admin.list_offsets(dict.fromkeys(partitions, spec), request_timeout=timeout_s)
+        found = {partition.partition: future.result().offset for partition, future in futures.items()}
+        return {partition: offset for partition, offset in found.items() if offset >= 0}
+
     def topic_id(self, topic: str, timeout_s: float = 10) -> str:
         """The id of a topic, which is new each time it is created; empty where the broker gives none."""
         described = self._admin.describe_topics(TopicCollection([topic]), request_timeout=timeout_s)

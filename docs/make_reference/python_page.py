@@ -8,7 +8,7 @@ from markdown import first_sentence
 from source import ROOT, Function, parse, signature, summary, with_docstrings
 
 MODULES = {
-    "Emit": "producers/*.py producers/facets/*.py producers/transports/*.py",
+    "Emit": "producers/*.py producers/facets/*.py producers/transports/*.py producers/backends/*.py",
     "Read without Spark": "serving/*.py",
     "Contracts": "schemas/*.py",
 }

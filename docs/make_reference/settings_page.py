@@ -28,10 +28,13 @@ def settings_page() -> str:
     return "\n\n".join(parts)
 
 
-def _sections(model: type[BaseModel]) -> Iterator[tuple[str, str, type[BaseModel]]]:
+def _sections(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, str, type[BaseModel]]]:
     for name, field in model.model_fields.items():
         if inspect.isclass(field.annotation) and issubclass(field.annotation, BaseModel):
-            yield name, inspect.getdoc(field.annotation) or "", field.annotation
+            nested = [*_sections(field.annotation, f"{prefix}{name}.")]
+            if len(nested) < len(field.annotation.model_fields):
+                yield f"{prefix}{name}", inspect.getdoc(field.annotation) or "", field.annotation
+            yield from nested
 
 
 def _settings(section: str, model: type[BaseModel]) -> list[list[str]]:

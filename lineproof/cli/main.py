@@ -15,6 +15,7 @@ from lineproof.cli import (
     dead_letters,
     defects,
     diff,
+    forward,
     gaps,
     job,
     load,
@@ -68,7 +69,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
         service.jars,
         job.bench,
     ),
-    "Events": (load.load, tail.tail, defects.defects),
+    "Events": (load.load, tail.tail, forward.forward, defects.defects),
     "Tables": (tables.sql, tables.tables, tables.catalog, maintain.maintain),
     "Recovery": (gaps.gaps, replay.replay, diff.diff),
 }

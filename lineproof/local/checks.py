@@ -57,9 +57,9 @@ def _endpoint(settings: Settings) -> str:
         transport.confirm(CONFIRM_TIMEOUT_S)
     finally:
         transport.close(0)
-    return f"{', '.join(settings.emitter.transports)}" + (
-        f"; fallback {transport.fallback}" if transport.fallback else ""
-    )
+    provider = settings.plugins.lineage_backend.provider
+    names = [f"backend ({provider})" if name == "backend" else name for name in settings.transports]
+    return ", ".join(names) + (f"; fallback {transport.fallback}" if transport.fallback else "")
 
 
 def _check(name: str, check: Callable[[], str]) -> CheckResult:

@@ -22,3 +22,14 @@ def client_options(settings: Settings) -> dict[str, str]:
 def registry_of(settings: Settings) -> Registry | None:
     """The schema registry, where one is configured."""
     return Registry(settings.schema_registry) if settings.schema_registry else None
+
+
+def schema_ids(settings: Settings) -> dict[int, int]:
+    """The version of the envelope by schema id, from the registry and from the setting `schema_ids`."""
+    registry = registry_of(settings)
+    topics = settings.topics.event_topics
+    registered: dict[int, int] = {}
+    if registry:
+        for topic in topics.names or (topics.first,):  # with patterns alone, there is no subject to ask for
+            registered |= registry.envelope_ids(topic)
+    return {**registered, **settings.schema_ids}

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import partial
 
-from lineproof.local.endpoints import client_options, registry_of
+from lineproof.local.endpoints import client_options, registry_of, schema_ids
 from lineproof.local.job_topics import largest_records, published_topics
 from lineproof.schemas.avro import newest
 from lineproof.settings import Settings
@@ -72,14 +72,3 @@ def publish_config(settings: Settings) -> PublishConfig | None:
         dead_letters=Target(letters, max_bytes=largest[letters]) if letters else None,
         targets={kind: target(topic, SCHEMAS[kind]) for kind, topic in topics.items()},
     )
-
-
-def schema_ids(settings: Settings) -> dict[int, int]:
-    """The version of the envelope by schema id, from the registry and from the setting `schema_ids`."""
-    registry = registry_of(settings)
-    topics = settings.topics.event_topics
-    registered: dict[int, int] = {}
-    if registry:
-        for topic in topics.names or (topics.first,):  # with patterns alone, there is no subject to ask for
-            registered |= registry.envelope_ids(topic)
-    return {**registered, **settings.schema_ids}

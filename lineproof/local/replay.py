@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from lineproof.local.job_config import schema_ids
+from lineproof.local.endpoints import schema_ids
 from lineproof.serving.replay_plan import Plan
 from lineproof.settings import Settings
 from lineproof.streaming.recovery.rebuild import rebuild, rebuild_config, select_records

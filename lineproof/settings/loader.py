@@ -1,33 +1,26 @@
 """Read the settings: command line > environment > file > default."""
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
-from lineproof.schemas.errors import LineproofError, nearest
+from lineproof.schemas.errors import nearest
+from lineproof.settings.interpolation import SettingsError, interpolate
+from lineproof.settings.manifest import MANIFEST_VARIABLE, from_manifest
 from lineproof.settings.model import OPTIONS, SECTIONS, Settings
 from lineproof.settings.renamed import new_name, old_names
 
 ENV_PREFIX = "LINEPROOF_"
 CONFIG_VARIABLE = "LINEPROOF_CONFIG"
 DEFAULT_FILE = Path("lineproof.yaml")
-OTHER_VARIABLES = {CONFIG_VARIABLE, "LINEPROOF_JARS"}
+OTHER_VARIABLES = {CONFIG_VARIABLE, MANIFEST_VARIABLE, "LINEPROOF_JARS"}
 """Variables of ours that are not settings."""
 DOTTED_OPTIONS = ("kafka", "schema_registry")
 """Options whose names have dots and no underscores, so that a variable can spell a dot as an underscore."""
-
-_VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
-
-
-class SettingsError(LineproofError):
-    """The settings are not valid."""
-
-    exit_code = 2
 
 
 def load(file: Path | None = None, overrides: Sequence[str] = (), environ: Mapping[str, str] | None = None) -> Settings:
@@ -35,6 +28,7 @@ def load(file: Path | None = None, overrides: Sequence[str] = (), environ: Mappi
     environ = os.environ if environ is None else environ
     named = file or (Path(environ[CONFIG_VARIABLE]) if environ.get(CONFIG_VARIABLE) else None)
     layers = [
+        from_manifest(environ),
         _from_file(named or DEFAULT_FILE, environ) if named or DEFAULT_FILE.exists() else {},
         _from_openlineage_environment(environ),
         _from_environment(environ),
@@ -64,7 +58,9 @@ def _refuse_old_names(renamed: Mapping[str, str]) -> None:
 
 def _message(item: Any) -> str:
     if item["type"] == "extra_forbidden":
-        section = SECTIONS.get(item["loc"][0], Settings)
+        section: type[BaseModel] = Settings
+        for name in item["loc"][:-1]:
+            section = cast("type[BaseModel]", section.model_fields[name].annotation)
         return _did_you_mean(str(item["loc"][-1]), section.model_fields)
     return str(item["msg"]).removeprefix("Value error, ")
 
@@ -91,22 +87,18 @@ def _from_file(file: Path, environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _interpolate(text: str, file: Path, environ: Mapping[str, str]) -> str:
-    def value(match: re.Match[str]) -> str:
-        found = environ.get(match["name"], match["default"])
-        if found is None:
-            raise SettingsError(
-                f"The settings file {file} uses ${{{match['name']}}}, which is not set.",
-                f"Set the variable, or give a default: ${{{match['name']}:-…}}.",
-            )
-        return found
-
     lines = text.splitlines(keepends=True)
-    return "".join(line if line.lstrip().startswith("#") else _VARIABLE.sub(value, line) for line in lines)
+    return "".join(line if line.lstrip().startswith("#") else interpolate(line, file, environ) for line in lines)
 
 
 def _from_openlineage_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     """The variables that all OpenLineage clients read. Our own variables take precedence."""
-    names = {"OPENLINEAGE_NAMESPACE": "namespace", "OPENLINEAGE_URL": "url", "OPENLINEAGE_API_KEY": "api_key"}
+    names = {
+        "OPENLINEAGE_NAMESPACE": "namespace",
+        "OPENLINEAGE_URL": "url",
+        "OPENLINEAGE_ENDPOINT": "endpoint",
+        "OPENLINEAGE_API_KEY": "api_key",
+    }
     found: dict[str, Any] = {name: environ[variable] for variable, name in names.items() if environ.get(variable)}
     if "url" in found:
         found["transports"] = ["http"]

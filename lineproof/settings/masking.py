@@ -14,5 +14,6 @@ def mask_secrets(settings: dict[str, Any]) -> dict[str, Any]:
 
 def _masked(name: str, value: Any) -> Any:
     if isinstance(value, dict):
-        return mask_secrets(value)
+        # HTTP headers carry keys under any name.
+        return dict.fromkeys(value, MASK) if name == "headers" else mask_secrets(value)
     return MASK if value and is_secret_key(str(name)) else value

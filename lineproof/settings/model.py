@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_origin
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from lineproof.schemas.durations import AVAILABLE_NOW, Duration
 from lineproof.schemas.envelope import WRITER_SCHEMAS
@@ -17,6 +17,7 @@ from lineproof.settings.sections import (
     IntervalOrNow,
     LimitSettings,
     MaintenanceSettings,
+    PluginSettings,
     PrincipalSettings,
     QualitySettings,
     RetentionSettings,
@@ -33,6 +34,7 @@ class Settings(Section):
     checkpoints: str = Field("", description="Directory or URI of the checkpoints. Default: `{home}/checkpoints`.")
     topics: TopicSettings = Field(TopicSettings(), description="The Kafka topics.")
     emitter: EmitterSettings = Field(EmitterSettings(), description="The emitter: who emits, and where events go.")
+    plugins: PluginSettings = Field(PluginSettings(), description="Plugins.")
     facets: dict[Literal["run", "job", "dataset", "input", "output"], dict[str, Path]] = Field(
         default_factory=dict, description="Your own facets: entity, then facet key, then the file of its JSON Schema."
     )
@@ -137,6 +139,14 @@ class Settings(Section):
                 raise ValueError(f"id {schema_id} names envelope version {version}; known: {[*WRITER_SCHEMAS]}")
         return value
 
+    @model_validator(mode="after")
+    def _chosen_backend(self) -> "Settings":
+        if "backend" in self.emitter.transports and not self.plugins.lineage_backend.provider:
+            raise ValueError(
+                "emitter.transports has backend, but no lineage backend is chosen: set plugins.lineage_backend.provider"
+            )
+        return self
+
     def with_product(self, product: str) -> "Settings":
         """The same settings, with `product` as the namespace if none is set."""
         if self.emitter.namespace or self.emitter.product:
@@ -152,6 +162,11 @@ class Settings(Section):
     def checkpoints_path(self) -> str:
         """Where the checkpoints are: a URI, or an absolute path."""
         return _absolute(self.checkpoints or str(self.home / "checkpoints"))
+
+    @property
+    def transports(self) -> list[str]:
+        """Where events go: as configured, else to the lineage backend if one is chosen, else to Kafka."""
+        return [*self.emitter.transports] or ["backend" if self.plugins.lineage_backend.provider else "kafka"]
 
     @property
     def spool_path(self) -> Path:

@@ -1,13 +1,14 @@
 """The sections of the settings, except options that are passed through to Kafka, Spark and the registry."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, field_validator, model_validator
 
 from lineproof.producers.lineage_mode import LineageMode
 from lineproof.producers.naming import InvalidName, NamespaceMode, check_namespace, namespace
+from lineproof.producers.transports.config import ENDPOINT
 from lineproof.schemas.durations import Duration
 from lineproof.schemas.limits import Limits
 from lineproof.schemas.principals import Principals
@@ -131,8 +132,10 @@ class EmitterSettings(Section):
     product: str = Field("", description="Data product that the jobs belong to.")
     domain: str = Field("", description="Domain of the product; for `data_mesh` only.")
     namespace: str = Field("", description="The whole namespace, instead of `product` and `domain`.")
-    transports: list[Literal["kafka", "http", "console", "file"]] = Field(
-        ["kafka"], description="Where events go: one or more of `kafka`, `http`, `console`, `file`."
+    transports: list[Literal["kafka", "http", "backend", "console", "file"]] = Field(
+        [],
+        description="Where events go: one or more of `kafka`, `http`, `backend`, `console`, `file`. Empty: `backend` "
+        "if a lineage backend is chosen (`plugins.lineage_backend`), else `kafka`.",
     )
     spool: str = Field(
         "", description="Directory where events wait until the endpoint accepts them. Default: `{home}/spool`."
@@ -140,7 +143,14 @@ class EmitterSettings(Section):
     spool_max_bytes: int = Field(2**30, ge=2**20, description="Maximum size of the spool in bytes.")
     file: str = Field("", description="File of the `file` transport (JSON lines). Default: `{home}/events.jsonl`.")
     url: str = Field("http://localhost:5000", description="Address of the OpenLineage backend of the `http` transport.")
+    endpoint: str = Field(
+        ENDPOINT,
+        description="Path of the `http` transport. Batches go to the path `batch` below it, if the backend has that.",
+    )
     api_key: str = Field("", description="Bearer token for the `http` transport.")
+    ca_file: str = Field(
+        "", description="PEM file of the CA that the `http` transport trusts. Default: the CAs of the system."
+    )
     certificates: str = Field("", description="File of the certificate chain. Default: `{home}/certificates.jsonl`.")
     mode: LineageMode = Field(
         LineageMode.KEY_DERIVABLE,
@@ -175,6 +185,39 @@ class EmitterSettings(Section):
         except InvalidName as error:
             settings = "emitter.namespace" if self.namespace else "emitter.product and emitter.domain"
             raise InvalidName(error.what, f"{error.remedy} It is set by {settings}.") from error
+
+
+class LineageBackendSettings(Section):
+    """The lineage backend that events are sent to: a plugin. Usually written in `manifest.yaml`."""
+
+    provider: str = Field("", description="Name of an installed backend, such as `marquez`. Empty: none.")
+    config: dict[str, Any] = Field(
+        default_factory=dict, description="Options of the backend, such as `url` and `api_key`."
+    )
+
+
+class PluginSettings(Section):
+    """Plugins."""
+
+    lineage_backend: LineageBackendSettings = Field(
+        LineageBackendSettings(), description="The lineage backend that events are sent to."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _nested(cls, value: object) -> object:
+        """The environment and --set name a setting by its path, such as `lineage_backend.config.url`."""
+        if not isinstance(value, Mapping):
+            return value
+        merged: dict[str, Any] = {}
+        for path, given in sorted(value.items()):  # `lineage_backend` itself comes first
+            names = re.sub(r"^lineage_backend_", "lineage_backend.", path).split(".", 2)
+            section = merged
+            for name in names[:-1]:
+                section[name] = dict(section.get(name) or {})
+                section = section[name]
+            section[names[-1]] = given
+        return merged
 
 
 class QualitySettings(Section):

@@ -56,6 +56,7 @@ class DeliveryWorker:
         self._in_flight = InFlight(spool)
         self._rejected = RejectedFile(spool.root)
         self._retry_reason: str | None = None
+        self._retry_after_s = 0.0
         self._backoff_s: float = _FIRST_BACKOFF_S
         self._adopt_at = self._sync_at = 0.0
         self._wakes: SimpleQueue[None] = SimpleQueue()  # safe in signal handlers, unlike threading.Event
@@ -142,11 +143,12 @@ class DeliveryWorker:
         return True
 
     def _handle(self, result: DeliveryResult) -> None:
-        status, entry, reason = result
+        status, entry, reason, retry_after_s = result
         if entry is None:
             self._report_error(reason)
         elif status is DeliveryStatus.RETRY:
             self._retry_reason = reason
+            self._retry_after_s = max(self._retry_after_s, retry_after_s)
         elif status is DeliveryStatus.REJECTED:
             self._reject(entry, reason)
         else:
@@ -170,7 +172,8 @@ class DeliveryWorker:
 
     def _back_off(self) -> None:
         with suppress(Empty):
-            self._wakes.get(timeout=self._backoff_s)
+            self._wakes.get(timeout=max(self._backoff_s, self._retry_after_s))
+        self._retry_after_s = 0.0
         self._backoff_s = min(2 * self._backoff_s, _MAX_BACKOFF_S)
 
     def _wait_for_records(self, sender: Sender | None) -> None:

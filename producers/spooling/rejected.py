@@ -15,10 +15,10 @@ class RejectedFile:
     def __init__(self, root: Path) -> None:
         self.path = root / "rejected.jsonl"
 
-    def append(self, record: SpooledRecord, reason: str) -> None:
-        """Append a record. Raises OSError if the file cannot be written."""
+    def append(self, record: SpooledRecord, reason: str, **more: str) -> None:
+        """Append a record, with more members if given. Raises OSError if the file cannot be written."""
         key, value = (base64.b64encode(data).decode() for data in record)
         at = datetime.now(timezone.utc).isoformat()
-        line = json.dumps({"time": at, "reason": reason, "key": key, "value": value}) + "\n"
+        line = json.dumps({"time": at, "reason": reason, **more, "key": key, "value": value}) + "\n"
         with self.path.open("ab", buffering=0) as file:
             append_whole(file.fileno(), line.encode())

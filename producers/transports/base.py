@@ -87,6 +87,8 @@ class DeliveryResult(NamedTuple):
     status: DeliveryStatus
     entry: SpoolEntry | None
     reason: str = ""
+    retry_after_s: float = 0.0
+    """How long the endpoint asks to wait before a RETRY."""
 
 
 class Sender(Protocol):

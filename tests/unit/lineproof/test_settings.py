@@ -67,12 +67,14 @@ def test_openlineage_variables_are_read_and_ours_take_precedence() -> None:
     environ = {
         "OPENLINEAGE_NAMESPACE": "from-openlineage",
         "OPENLINEAGE_URL": "http://backend:5000",
+        "OPENLINEAGE_ENDPOINT": "events",
         "OPENLINEAGE_API_KEY": "s3cret",
         "OPENLINEAGE_DISABLED": "True",
     }
     emitter = load(file, (), environ).emitter
     assert (emitter.resolved_namespace(), emitter.transports) == ("from-openlineage", ["http"])
     assert (emitter.url, emitter.api_key, emitter.disabled) == ("http://backend:5000", "s3cret", True)
+    assert emitter.endpoint == "events"
     ours = {"LINEPROOF_EMITTER_NAMESPACE": "ours", "LINEPROOF_EMITTER_TRANSPORTS": "kafka, file"}
     settings = load(file, ["emitter.disabled=false"], {**environ, **ours})
     assert settings.emitter.resolved_namespace() == "ours"
@@ -288,7 +290,8 @@ def test_every_setting_has_a_description() -> None:
 
 
 def test_sections_are_derived_from_the_model() -> None:
-    assert set(SECTIONS) == {"topics", "emitter", "quality", "maintenance", "retention", "limits", "principals"}
+    sections = {"topics", "emitter", "plugins", "quality", "maintenance", "retention", "limits", "principals"}
+    assert set(SECTIONS) == sections
     assert {"facets", "schema_registry", "schema_ids", "kafka", "source", "spark"} == OPTIONS
     empty = written("".join(f"{name}:\n" for name in (*SECTIONS, *OPTIONS)))
     assert load(empty, (), {}) == Settings()

@@ -10,6 +10,8 @@ from lineproof.producers.transports.kafka import kafka_transport
 from lineproof.schemas.avro import newest
 from lineproof.schemas.registry import InvalidRegistryOptions, Registry, RegistryUnavailable
 from lineproof.settings import SettingsError, load
+from tests import backend as backends
+from tests.backend import Reply
 from tests.delivery import wait_for
 from tests.registry import USER, running
 
@@ -37,6 +39,15 @@ def test_a_registry_that_refuses_or_does_not_answer_is_an_error() -> None:
             Registry(server.options).register("t", newest("run"))
     with pytest.raises(RegistryUnavailable, match="does not answer"):
         Registry(server.options).register("t", newest("run"))
+
+
+def test_no_redirect_is_followed() -> None:
+    """The other host does not see the password."""
+    with running() as server, backends.running() as first, backends.running() as other:
+        first.judge = lambda request: Reply(307, headers={"Location": f"{other.url}{request.path}"})
+        with pytest.raises(RegistryUnavailable, match="redirect"):
+            Registry({**server.options, "url": first.url}).register("t", newest("run"))
+        assert other.requests == []
 
 
 @pytest.mark.parametrize(
