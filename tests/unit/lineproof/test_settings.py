@@ -184,11 +184,11 @@ def test_settings_are_frozen() -> None:
 
 
 @pytest.mark.parametrize(
-    ("trigger", "spark"),
+    ("trigger", "expected"),
     [("10s", "10 seconds"), ("500ms", "500 milliseconds"), ("5m", "5 minutes"), ("available-now", "available-now")],
 )
-def test_triggers_as_spark_writes_them(trigger: str, spark: str) -> None:
-    assert Settings(trigger=trigger).spark_trigger == spark
+def test_triggers_as_spark_writes_them(trigger: str, expected: str) -> None:
+    assert Settings(trigger=trigger).spark_trigger == expected
 
 
 def test_the_packaged_file_holds_the_defaults() -> None:
