@@ -89,7 +89,7 @@ def test_batches_in_any_order_give_the_tables_of_the_model(spark: SparkSession, 
 def test_one_batch_gives_the_tables_of_the_model(spark: SparkSession, seed: int) -> None:
     """Together with the test above, more than 1,000 histories."""
     arrived = arrival(seed, runs=900)
-    known = events(facts(records(spark, arrived.arrived), {})).persist()
+    known = events(facts(records(spark, arrived.arrived), {}).localCheckpoint()).persist()  # as in `open_batch`
     seen = observations(known, known).persist()
     of_runs = merged(runs, runs.single_event_runs(known)).persist()
     with_io = known.withColumn("io_id", of_job_event())

@@ -21,7 +21,7 @@ def event(minute: int, owner: str = "a", run_id: str = RUN_ID) -> bytes:
 
 def test_only_the_first_and_the_last_event_with_the_same_facets_are_parsed(spark: SparkSession) -> None:
     values = [*(event(minute) for minute in range(30)), event(12, owner="b")]
-    events = facts(records(spark, values), {})
+    events = facts(records(spark, values), {}).cache()
     rows = observations(events, events).collect()
     assert {row.event_time.minute for row in rows} == {0, 12, 29}
     assert sorted(row.role for row in rows) == ["INPUT"] * 3 + ["JOB"] * 3 + ["OUTPUT"] * 3
