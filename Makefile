@@ -4,11 +4,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 EVENTS ?= 1000000
 PIP := $(BIN)/pip --disable-pip-version-check
+# pip's output as a dot for each package. It fails if pip, followed by `|| echo FAILED`, fails.
+DOTS := awk '/^Collecting|^Building|^Installing/ { printf "."; fflush() } /^FAILED/ { bad = 1 } END { print ""; exit bad }'
 
-.PHONY: help setup demo check test test-cluster faults bench bench-emit lint types reference lock clean
+.PHONY: help setup demo check test test-cluster test-integrations faults bench bench-emit lint types reference lock clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' Makefile
 
 setup: .venv/jars.stamp ## Install into .venv and fetch the JARs (PYTHON=python3.11 chooses a Python)
 
@@ -20,11 +22,14 @@ check: lint types ## Fast checks before a commit: lint, types and unit tests, no
 
 # Two workers: one starts with the tests that share a Spark session, the other with those that start processes
 # (tests/conftest.py).
-test: setup lint types ## All checks: lint, types and every test but those of the next two targets
+test: setup lint types ## All checks: lint, types and every test but those of the next three targets
 	@$(BIN)/pytest --numprocesses 2
 
 test-cluster: setup ## Test the job on a Spark master with two workers
 	@$(BIN)/pytest -m cluster
+
+test-integrations: setup build/dbt/packages.stamp ## Test with the OpenLineage clients of Spark, dbt and Python (the first run downloads 200 MB)
+	@$(BIN)/pytest -m integrations
 
 faults: setup ## Test that nothing is lost when jobs, brokers and services are killed (shorter: see .ci/run)
 	@$(BIN)/pytest -m faults
@@ -50,10 +55,13 @@ types: .venv/package.stamp ## Check types (mypy, strict)
 reference: .venv/package.stamp ## Write docs/reference from the code
 	@$(BIN)/python docs/make_reference
 
-lock: ## Upgrade the versions in conf/requirements.lock
+lock: ## Upgrade the versions in conf/requirements.lock and tests/integrations/requirements-dbt.txt
 	@$(PYTHON) -m venv --clear build/uv && build/uv/bin/pip install --quiet uv
 	@echo 'setuptools>=77' | build/uv/bin/uv pip compile --quiet --upgrade pyproject.toml - --extra streaming --extra quality --extra server --extra dev \
 	    --universal --python-version 3.10 --no-emit-index-url --no-header --output-file conf/requirements.lock
+	@printf 'setuptools>=77\ndbt-core<1.12\ndbt-duckdb==1.11.*\nopenlineage-dbt==1.54.*\n' \
+	    | build/uv/bin/uv pip compile --quiet --upgrade pyproject.toml - \
+	    --universal --python-version 3.10 --no-emit-index-url --no-header --output-file tests/integrations/requirements-dbt.txt
 
 clean: ## Remove everything that make created; your data in .lineproof stays
 	@rm -rf .venv build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
@@ -62,8 +70,7 @@ clean: ## Remove everything that make created; your data in .lineproof stays
 	@sh conf/preflight.sh '$(PYTHON)'
 	@test -x $(BIN)/python || { echo "Creating .venv ..."; '$(PYTHON)' -m venv .venv; }
 	@printf 'Installing Python packages (about 500 MB, a minute or two) '
-	@{ $(PIP) install --use-pep517 --requirement conf/requirements.lock || echo FAILED; } \
-	    | awk '/^Collecting|^Building|^Installing/ { printf "."; fflush() } /^FAILED/ { bad = 1 } END { print ""; exit bad }'
+	@{ $(PIP) install --use-pep517 --requirement conf/requirements.lock || echo FAILED; } | $(DOTS)
 	@touch $@
 
 .venv/package.stamp: .venv/packages.stamp pyproject.toml
@@ -74,4 +81,12 @@ clean: ## Remove everything that make created; your data in .lineproof stays
 .venv/jars.stamp: .venv/package.stamp conf/ivy.xml
 	@echo 'Fetching JARs (about 70 MB, about a minute) ...'
 	@$(BIN)/lineproof jars
+	@touch $@
+
+# dbt in an environment of its own, as its users have it, with lineproof but without lineproof's extras.
+build/dbt/packages.stamp: tests/integrations/requirements-dbt.txt pyproject.toml
+	@'$(PYTHON)' -m venv --clear build/dbt
+	@printf 'Installing dbt and lineproof into build/dbt (about 90 packages, a minute or two) '
+	@{ build/dbt/bin/pip --disable-pip-version-check install --requirement $< || echo FAILED; } | $(DOTS)
+	@build/dbt/bin/pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@

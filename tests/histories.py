@@ -171,6 +171,9 @@ def _datasets(chance: Random, world: str, role: str) -> list[dict[str, Any]]:
             dataset["facets"] = {**dataset.get("facets", {}), "dataQualityAssertions": assertions(chance)}
         if some := _some(chance, facets):
             dataset[f"{role}Facets"] = some
+            if "dataQualityAssertions" in some and chance.random() < 0.3:  # in both places, as dbt-ol states them
+                same = {"dataQualityAssertions": some["dataQualityAssertions"]}
+                dataset["facets"] = {**dataset.get("facets", {}), **same}
     return datasets
 
 

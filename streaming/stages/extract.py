@@ -125,7 +125,11 @@ def _parent(run: Column, job: Column) -> Column:
 
 
 def _dataset(dataset: Column, role: str) -> Column:
-    """Name, statistics and tests of a dataset. Some producers state the statistics among the facets of the dataset."""
+    """Name, statistics and tests of a dataset.
+
+    Some producers state the statistics among the facets of the dataset. dbt-ol states the tests there and among the
+    facets of the input: results that are equal in both places count once.
+    """
     kind = role.removesuffix("s")
     facets, own = dataset["facets"], dataset[f"{kind}Facets"][f"{kind}Statistics"]
     other = F.from_json(F.coalesce(facets[f"{kind}Statistics"], facets["stats"]), _STATISTICS)
@@ -136,7 +140,7 @@ def _dataset(dataset: Column, role: str) -> Column:
         F.coalesce(own["rowCount"], other["rowCount"]).alias("row_count"),
         F.coalesce(own["size"], other["size"], other["bytes"]).alias("size"),
         _hash(facets, *of_input).alias("facets_hash"),
-        F.array(facets[ASSERTIONS], *of_input[:1]).alias("tests"),
+        F.array_distinct(F.array(facets[ASSERTIONS], *of_input[:1])).alias("tests"),
     )
 
 

@@ -36,8 +36,10 @@ def _stated(event: Event) -> Iterator[tuple[Row, list[Row]]]:
     yield {}, document.get("run", {}).get("facets", {}).get("test", {}).get("tests", [])
     datasets = [document.get("dataset", {}), *document.get("inputs", []), *document.get("outputs", [])]
     for dataset in datasets:
-        for facets in ("facets", "inputFacets"):
-            yield dataset, dataset.get(facets, {}).get("dataQualityAssertions", {}).get("assertions", [])
+        own, of_input = (dataset.get(name, {}).get("dataQualityAssertions", {}) for name in ("facets", "inputFacets"))
+        yield dataset, own.get("assertions", [])
+        if of_input != own:
+            yield dataset, of_input.get("assertions", [])
 
 
 def _result(result: Row) -> Row:

@@ -25,6 +25,7 @@ def event(kind: str, minute: int, run_id: str = RUN, **members: Any) -> bytes:
     return json.dumps(made).encode()
 
 
+TESTS = {"dataQualityAssertions": {"assertions": [{"assertion": "unique", "column": "id", "success": True}]}}
 FEEDBACK = {"namespace": "teei.postgres.public", "name": "buddy_feedback"}
 EVENTS = [
     event("START", 0, inputs=[FEEDBACK], job_facets={"documentation": "Turns feedback into evidence"}),
@@ -63,6 +64,7 @@ EVENTS = [
             {"namespace": "openai", "name": "gpt-4", "inputFacets": {"llm": {"model": "gpt-4", "temperature": 0.2}}}
         ],
     ),
+    event("COMPLETE", 9, LLM_RUN, inputs=[{**FEEDBACK, "facets": TESTS, "inputFacets": TESTS}]),
 ]
 
 
@@ -115,3 +117,8 @@ def test_a_language_model_is_an_input(tables: Tables) -> None:
 def test_documentation_that_is_a_text_is_the_intent(tables: Tables) -> None:
     intent = one(tables, "SELECT DISTINCT intent_documentation FROM triangulation WHERE run_id = ?", RUN)
     assert intent == "Turns feedback into evidence"
+
+
+def test_results_in_both_places_of_an_input_count_once(tables: Tables) -> None:
+    results = tables.query("SELECT name, expectation, success FROM latest_results").rows
+    assert results == [("buddy_feedback", "unique", True)]

@@ -1,0 +1,2 @@
+select order_id, customer, amount
+from {{ ref("raw_orders") }}

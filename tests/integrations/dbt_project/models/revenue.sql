@@ -1,0 +1,3 @@
+select customer, sum(amount) as revenue
+from {{ ref("orders") }}
+group by customer

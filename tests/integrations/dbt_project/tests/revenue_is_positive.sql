@@ -1,0 +1,1 @@
+select * from {{ ref("revenue") }} where revenue <= 0
