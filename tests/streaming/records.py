@@ -1,6 +1,7 @@
 """DataFrames like those of Spark's Kafka source, without Kafka."""
 
 from collections.abc import Sequence
+from datetime import datetime, timezone
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -9,6 +10,8 @@ _SCHEMA = (
     "headers ARRAY<STRUCT<key: STRING, value: BINARY>>"
 )
 
+TIMESTAMP = datetime(2026, 6, 30, 12, tzinfo=timezone.utc)
+"""The Kafka timestamp of all records."""
 
 Headers = Sequence[tuple[str, bytes | None]]
 
@@ -17,9 +20,6 @@ def records(
     spark: SparkSession, values: Sequence[bytes | None], first_offset: int = 0, headers: Headers | None = None
 ) -> DataFrame:
     """A record per value, in order, on one partition."""
-    from datetime import datetime, timezone
-
-    time = datetime(2026, 6, 30, 12, tzinfo=timezone.utc)
     rows = [
         (
             bytearray(b"key"),
@@ -27,7 +27,7 @@ def records(
             "events",
             0,
             first_offset + n,
-            time,
+            TIMESTAMP,
             0,
             headers,
         )
