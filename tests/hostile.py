@@ -50,6 +50,7 @@ STRUCTURES: tuple[Any, ...] = (
     {"a": {"b": []}},
 )
 ALL = (*NUMBERS, *TEXTS, *TIMES, *STRUCTURES)
+MAX_BYTES = 5_000_000
 _MARK = "@deep@"
 _BEHIND = (" x", ",5", "]", ',{"a":1}', "\n")
 
@@ -57,7 +58,9 @@ _BEHIND = (" x", ",5", "]", ',{"a":1}', "\n")
 def hostile_events(seed: int, count: int) -> list[bytes]:
     """Events of few runs, jobs and datasets, each with some hostile values."""
     chance = Random(seed)
-    return [_bytes(chance, _mutated(chance, _event(chance))) for _ in range(count)]
+    drawn = (_bytes(chance, _mutated(chance, _event(chance))) for _ in range(count))
+    # A value that is repeated several times can become larger than a record of Kafka may be.
+    return [value if len(value) <= MAX_BYTES else value[:MAX_BYTES] for value in drawn]
 
 
 def _event(chance: Random) -> dict[str, Any]:
