@@ -20,6 +20,8 @@ DELTA = {
 ALWAYS = {
     **DELTA,
     "spark.sql.session.timeZone": "UTC",
+    # Of equal keys in JSON, the last one counts. By default, Spark cannot parse such a text as a variant.
+    "spark.sql.variant.allowDuplicateKeys": "true",
     # Each query has its own pool: small tasks of ingest do not wait for a large batch of another query.
     "spark.scheduler.mode": "FAIR",
     "spark.scheduler.allocation.file": str(Path(str(files("lineproof.conf"))) / "pools.xml"),

@@ -14,6 +14,11 @@ ENVELOPE = sealed(GOOD, sequence=4, trace_id="0af7651916cd43dd8448eb211c80319c")
 LEDGER = {"_producer": "https://example.com", "_schemaURL": "https://example.com/l"}
 NASTY = 'Robert\'); DROP TABLE runs;-- "quoted"\n<script>alert(1)</script> \u202e \U0001f600 `$(rm)`'
 
+TWICE = payload(
+    run={"runId": RUN_ID, "facets": {"errorMessage": {"message": "first"}, "@": {"message": "last"}}}
+).replace(b'"@"', b'"errorMessage"')
+"""The last one of two equal facets counts."""
+
 
 def ledger_event(**counts: Any) -> bytes:
     return payload(run={"runId": RUN_ID, "facets": {"cdme_accountingLedger": {**LEDGER, **counts}}})
@@ -53,6 +58,7 @@ BAD: dict[str, tuple[bytes | None, Reason]] = {
     "truncated Confluent": (ENVELOPE.encode(7)[:-50], Reason.AVRO_UNDECODABLE),
     "other encoding": (replace(ENVELOPE, content_encoding="zstd").encode(), Reason.UNSUPPORTED_ENCODING),
     "not UTF-8": (GOOD.replace(b"tests", b"t\xffsts"), Reason.INVALID_UTF8),
+    "not UTF-8, and a facet twice": (TWICE.replace(b"tests", b"t\xffsts"), Reason.INVALID_UTF8),
     "truncated JSON": (GOOD[:-5], Reason.INVALID_JSON),
     "two values": (GOOD + GOOD, Reason.INVALID_JSON),
     "something behind": (GOOD + b" x", Reason.INVALID_JSON),
@@ -62,6 +68,12 @@ BAD: dict[str, tuple[bytes | None, Reason]] = {
     "NaN": (GOOD[:-1] + b', "x": NaN}', Reason.INVALID_JSON),
     "raw control character": (GOOD.replace(b"tests", b"te\nsts"), Reason.INVALID_JSON),
     "a number of 2,000 digits": (GOOD[:-1] + b', "x": ' + b"9" * 2000 + b"}", Reason.INVALID_JSON),
+    "a name of 60,000 characters": (GOOD[:-1] + b', "' + b"x" * 60_000 + b'": 1}', Reason.INVALID_JSON),
+    "nested 1,001 deep": (nested(1000), Reason.JSON_TOO_DEEP),
+    "nested 1,001 deep in a facet": (
+        payload(job={"namespace": "t", "name": "j", "facets": {"x": "@"}}).replace(b'"@"', b"[" * 998 + b"]" * 998),
+        Reason.JSON_TOO_DEEP,
+    ),
     "nested 5,000 deep": (nested(5000), Reason.JSON_TOO_DEEP),
     "nested 1,000,000 deep": (nested(1_000_000), Reason.JSON_TOO_DEEP),
     "another document": (b'{"temperature": 21.5}', Reason.NOT_AN_EVENT),
@@ -90,6 +102,12 @@ DEFECTIVE: dict[str, tuple[bytes, Defect]] = {
         payload(inputs=[{"namespace": "db", "name": "t", "facets": {"x": {}, "y": {}}}]).replace(b'"y"', b'"x"'),
         Defect.DUPLICATE_JSON_KEY,
     ),
+    "a facet twice with two texts": (TWICE, Defect.DUPLICATE_JSON_KEY),
+    "a run facet that is text": (
+        payload(run={"runId": RUN_ID, "facets": {"parent": "p", "errorMessage": {"message": {"a": 1e15}}}}),
+        Defect.WRONG_TYPE,
+    ),
+    "an input that is a number": (payload(inputs=[5, {"namespace": "db", "name": "t"}]), Defect.WRONG_TYPE),
     "inputs that are no array": (payload(inputs={"namespace": "db", "name": "t"}), Defect.WRONG_TYPE),
     "an input that is text": (payload(inputs=["db/t"]), Defect.WRONG_TYPE),
     "a run that is text": (payload(run="r"), Defect.WRONG_TYPE),
@@ -99,6 +117,7 @@ DEFECTIVE: dict[str, tuple[bytes, Defect]] = {
     "after the last year": (payload(eventTime="9999-12-31T23:59:59-14:00"), Defect.EVENT_TIME_IN_FUTURE),
     "unknown type": (payload(eventType="PAUSE"), Defect.UNKNOWN_EVENT_TYPE),
     "no producer": (payload(producer=ABSENT), Defect.MISSING_PRODUCER),
+    "an empty producer": (payload(producer=""), Defect.MISSING_PRODUCER),
     "no schemaURL": (payload(schemaURL=""), Defect.MISSING_SCHEMA_URL),
     "run id that is no UUID": (payload(run={"runId": "run_20240115_001"}), Defect.RUN_ID_NOT_UUID),
     "nameless input": (payload(inputs=[{"namespace": "db"}]), Defect.NAMELESS_DATASET),
@@ -142,7 +161,7 @@ USABLE: dict[str, bytes] = {
     "job event": payload(run=ABSENT),
     "spec 1-0-5": payload(schemaURL="https://openlineage.io/spec/1-0-5/OpenLineage.json#/definitions/RunEvent"),
     "5 MB facet": payload(run={"runId": RUN_ID, "facets": {"big": {**LEDGER, "text": "x" * 5_000_000}}}),
-    "nested 900 deep": nested(900),
+    "nested 1,000 deep": nested(999),
     "number beyond 64 bits in a facet": payload(run={"runId": RUN_ID, "facets": {"n": {**LEDGER, "n": 2**200}}}),
     "nasty names": payload(job={"namespace": NASTY, "name": NASTY}),
     "upper-case run id": payload(run={"runId": RUN_ID.upper()}),

@@ -2,11 +2,12 @@
 
 import json
 import uuid
+from copy import deepcopy
 from random import Random
 from typing import Any
 
 from tests.events import document
-from tests.histories import FACET, assertions, job_facets
+from tests.histories import FACET, RUN_MEMBERS, assertions, job_facets
 
 NUMBERS = (
     *(0, -1, 1.5, 1e15, 1e308, 2**31, 2**53 + 1, 2**63 - 1, 2**63, 2**64, 10**40, -(2**63) - 1, 1e-320),
@@ -49,17 +50,21 @@ STRUCTURES: tuple[Any, ...] = (
     {"a": {"b": []}},
 )
 ALL = (*NUMBERS, *TEXTS, *TIMES, *STRUCTURES)
+MAX_BYTES = 5_000_000
 _MARK = "@deep@"
+_BEHIND = (" x", ",5", "]", ',{"a":1}', "\n")
 
 
 def hostile_events(seed: int, count: int) -> list[bytes]:
     """Events of few runs, jobs and datasets, each with some hostile values."""
     chance = Random(seed)
-    return [_bytes(chance, _mutated(chance, _event(chance))) for _ in range(count)]
+    drawn = (_bytes(chance, _mutated(chance, _event(chance))) for _ in range(count))
+    # A value that is repeated several times can become larger than a record of Kafka may be.
+    return [value if len(value) <= MAX_BYTES else value[:MAX_BYTES] for value in drawn]
 
 
 def _event(chance: Random) -> dict[str, Any]:
-    """A valid event with every facet that the job reads."""
+    """A valid event with facets that the job reads: of a run, sometimes of a job or a dataset."""
     number = chance.randint(1, 400)
     count = chance.choice([1, 2, 2**63 - 1])
     ledger = {**FACET, "inputRecordCount": count, "processedCount": count, "filteredCount": 0, "balanced": True}
@@ -79,7 +84,7 @@ def _event(chance: Random) -> dict[str, Any]:
         "cdme_fidelityCertificate": certificate,
     }
     kept = {name: facet for name, facet in facets.items() if chance.random() < 0.3}
-    return document(
+    event = document(
         eventType=chance.choice(["START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "OTHER"]),
         eventTime=f"2026-01-31T10:{chance.randint(0, 59):02}:00Z",
         run={"runId": str(uuid.UUID(int=number)), "facets": kept},
@@ -87,6 +92,11 @@ def _event(chance: Random) -> dict[str, Any]:
         inputs=[_dataset(chance, number, "input")],
         outputs=[_dataset(chance, number, "output")],
     )
+    left_out: dict[str, tuple[str, ...]] = {"job": ("run", "eventType"), "dataset": RUN_MEMBERS}
+    kind = chance.choices(["run", "job", "dataset"], [18, 1, 1])[0]
+    if kind == "dataset":
+        event["dataset"] = _dataset(chance, number, "input")
+    return {name: member for name, member in event.items() if name not in left_out.get(kind, ())}
 
 
 def _dataset(chance: Random, number: int, role: str) -> dict[str, Any]:
@@ -112,7 +122,7 @@ def _mutated(chance: Random, event: dict[str, Any]) -> dict[str, Any]:
         holder, key = chance.choice([*_places(event)])
         how = chance.random()
         if how < 0.75:
-            holder[key] = chance.choice(ALL)
+            holder[key] = deepcopy(chance.choice(ALL))  # or the next change would be one of the list
         elif how < 0.8 and isinstance(holder, dict):
             holder[str(chance.choice(TEXTS))] = holder.pop(key)
         elif how < 0.85:
@@ -135,7 +145,7 @@ def _places(value: Any) -> Any:
 
 
 def _bytes(chance: Random, event: dict[str, Any]) -> bytes:
-    """The event as JSON; a key of some comes twice, and some nest deeply."""
+    """The event as JSON; a key of some comes twice, some nest deeply, some are cut, and some have something behind."""
     depth = chance.choice([10, 400, 990, 1100])
     text = json.dumps(event, separators=(",", ":"), ensure_ascii=chance.random() < 0.5)
     text = text.replace(f'"{_MARK}"', "[" * depth + "]" * depth)
@@ -143,4 +153,6 @@ def _bytes(chance: Random, event: dict[str, Any]) -> bytes:
         text = text.replace('"facets":{"', '"facets":{"parent":{"message":"first"},"schema":{},"', 1)
     if chance.random() < 0.02:
         text = text[: chance.randint(1, len(text))]
+    if chance.random() < 0.01:
+        text += chance.choice(_BEHIND)
     return text.encode(errors=chance.choice(["surrogatepass", "replace"]))

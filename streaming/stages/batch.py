@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from lineproof.schemas.limits import DEFAULT_LIMITS, Limits
 from lineproof.streaming.delta.key_ranges import KeyRanges, granule, prefix, text_ranges, time_ranges
 from lineproof.streaming.spark_settings import storage_level
+from lineproof.streaming.stages.values import time_or_day
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def events(facts: DataFrame) -> DataFrame:
 
 def issued_at(certificate: Column) -> Column:
     """The time of a certificate; null if its timestamp cannot be read as a time."""
-    return certificate["timestamp"].try_cast("timestamp")
+    return time_or_day(certificate["timestamp"])
 
 
 def _summarise(facts: DataFrame) -> Row:

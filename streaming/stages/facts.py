@@ -64,21 +64,30 @@ Step = Mapping[str, Column]
 def _parse() -> tuple[Step, ...]:
     """The parsed `event`, whether its text `is_valid` JSON, and whether a member `has_wrong_type`.
 
-    An event with equal keys is written again without the earlier ones, and parsed again. Such events are rare.
+    An event with a wrong type is parsed again. One with equal keys is written again without the earlier ones, and
+    parsed again. Such events are rare.
     """
     event, text, event_id, parsed = F.col("event"), F.col("text"), F.col("event_id"), F.col("parsed")
-    rewritten = F.col("rewritten")
+    rewritten, members = F.col("rewritten"), F.col("members")
+    is_valid, has_wrong_type = parse.is_valid(parsed, event_id), parse.has_wrong_type(parsed)
+    has_duplicates = judge.has_duplicates(event) | parse.has_duplicates_in(members)
     again = parse.event(parse.parsed(rewritten, event_id))
     return (
         {"parsed": parse.parsed(text, event_id)},
         {
-            "is_valid": parse.is_valid(parsed, event_id),
-            "has_wrong_type": parse.has_wrong_type(parsed),
+            "is_valid": is_valid,
+            "has_wrong_type": has_wrong_type,
             "event": parse.event(parsed),
+            "members": F.when(is_valid & has_wrong_type, parse.members(text)),
         },
-        {"has_duplicates": judge.has_duplicates(event) & F.col("is_valid")},
+        {"has_duplicates": has_duplicates & F.col("is_valid") & F.is_valid_utf8(text)},
         {"rewritten": F.when(F.col("has_duplicates"), parse.with_last_of_equal_keys(text))},
-        {"text": F.coalesce(rewritten, text), "event": F.when(rewritten.isNotNull(), again).otherwise(event)},
+        {
+            "text": F.coalesce(rewritten, text),
+            "event": F.when(rewritten.isNotNull(), again).otherwise(event),
+            "members": F.when(members.isNotNull() & rewritten.isNotNull(), parse.members(rewritten)).otherwise(members),
+        },
+        {"event": F.when(members.isNotNull(), parse.with_objects(event, members)).otherwise(event)},
     )
 
 
@@ -115,7 +124,8 @@ def _judge(principals: Principals, *, is_strict: bool) -> tuple[Step, ...]:
         **principal.defects(event, F.col("principal"), principals),
     }
     size_defects = F.coalesce("size_defects", F.array().cast("array<string>"))
-    fault = F.coalesce(reason, parse.json_fault(text, F.col("is_valid")), judge.event_fault(event["eventTime"]))
+    json_fault = parse.json_fault(text, F.col("is_valid"), F.col("has_wrong_type"))
+    fault = F.coalesce(reason, json_fault, judge.event_fault(event["eventTime"]))
     strict = [judge.strict_fault(defects)] if is_strict else []
     return (
         {"principal": principal.principal(F.col("topic"), F.col("headers"), principals)},

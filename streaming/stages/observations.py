@@ -13,18 +13,22 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lineproof.schemas.defects import UNTRUSTED_FACETS, Defect
+from lineproof.streaming.stages.io_id import names
 from lineproof.streaming.stages.merge_rules import grouped
-from lineproof.streaming.stages.parse import TEST_FACETS
+from lineproof.streaming.stages.parse import TEST_FACETS, members, objects
 
 MAX_NAMED_INPUTS = 100
 """Each dataset of an event has a copy of them, so they are few."""
 
 _ENTITY = "namespace STRING, name STRING, facets MAP<STRING, STRING>"
+_DATASETS = {
+    "inputs": f"ARRAY<STRUCT<{_ENTITY}, inputFacets: MAP<STRING, STRING>>>",
+    "outputs": f"ARRAY<STRUCT<{_ENTITY}>>",
+}
 _EVENT_WITH_FACETS = f"""
     job STRUCT<{_ENTITY}>,
     dataset STRUCT<{_ENTITY}>,
-    inputs ARRAY<STRUCT<{_ENTITY}, inputFacets: MAP<STRING, STRING>>>,
-    outputs ARRAY<STRUCT<{_ENTITY}>>
+    {", ".join(f"{role} {schema}" for role, schema in _DATASETS.items())}
 """
 
 
@@ -38,19 +42,21 @@ def observations(events: DataFrame, events_with_json: DataFrame) -> DataFrame:
         .withColumns(
             {
                 "event": F.from_json("event", _EVENT_WITH_FACETS),
+                "members": F.when(_has(Defect.WRONG_TYPE), members(F.col("event"))),
+                "last_kept": F.when(_has(Defect.TOO_MANY_DATASETS), _last_names()),
                 "has_mappings": F.col("event").rlike('"mappings"'),
             }
         )
         .select(
-            *("event_id", "event_time", "run_id", "job_namespace", "job_name", "defects"),
+            *("event_id", "event_time", "run_id", "job_namespace", "job_name", "defects", "last_kept"),
             F.when(F.col("has_mappings"), _names_of_inputs()).alias("named_inputs"),
             F.explode(_entities()).alias("entity"),
         )
     )
     is_named = (F.col("namespace") != "") & (F.col("name") != "")
-    columns = (name for name in parsed.columns if name not in ("entity", "defects"))
-    named = parsed.select("entity.*", *columns, "defects").where(is_named)
-    return named.withColumn("facets", _trusted(F.col("facets"), F.col("defects"))).drop("defects")
+    columns = (name for name in parsed.columns if name != "entity")
+    kept = parsed.select("entity.*", *columns).where(is_named & _is_kept())
+    return kept.withColumn("facets", _trusted(F.col("facets"), F.col("defects"))).drop("defects", "last_kept")
 
 
 def _trusted(facets: Column, defects: Column) -> Column:
@@ -115,7 +121,7 @@ def _untrusted() -> tuple[Column, ...]:
 def _names_of_inputs() -> Column:
     """The inputs of an event, for column mappings that name a table without its namespace."""
     names = F.transform(
-        F.col("event")["inputs"],
+        _datasets("inputs"),
         lambda dataset: F.struct(dataset["namespace"].alias("namespace"), dataset["name"].alias("name")),
     )
     return F.slice(names, 1, MAX_NAMED_INPUTS)
@@ -131,10 +137,31 @@ def _entities() -> Column:
         F.array(
             _with_role("JOB", job),
             _with_role("DATASET", dataset),
-            _with_role("INPUT", event["inputs"]),
-            _with_role("OUTPUT", event["outputs"]),
+            _with_role("INPUT", _datasets("inputs")),
+            _with_role("OUTPUT", _datasets("outputs")),
         )
     )
+
+
+def _datasets(role: str) -> Column:
+    """The inputs or outputs of a parsed event that are objects."""
+    return F.coalesce(F.col("event")[role], objects(F.col("members"), role, _DATASETS[role]))
+
+
+def _last_names() -> Column:
+    """The last one by name of the inputs and outputs that are kept. What is beyond `limits.datasets` comes after it."""
+    return F.struct(*(F.array_max(names(F.col(role))).alias(role) for role in _DATASETS))
+
+
+def _is_kept() -> Column:
+    """Whether it is not over the limit. After the explode, because a lambda computes the last name for each element."""
+    role, name, last = F.col("role"), F.struct("namespace", "name"), F.col("last_kept")
+    is_kept = F.when(role == "INPUT", name <= last["inputs"]).when(role == "OUTPUT", name <= last["outputs"])
+    return F.coalesce(is_kept, F.lit(True))
+
+
+def _has(defect: Defect) -> Column:
+    return F.coalesce(F.array_contains("defects", defect.value), F.lit(False))
 
 
 def _with_role(role: str, entities: Column) -> Column:

@@ -7,16 +7,34 @@ LOCAL_TIME = r"^[1-9]\d{3}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?"
 _ZONE = r"([Zz]|[+-]\d{2}:?\d{2})$"
 _UTC = r"^[1-9]\d{3}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|\+00:00)$"
 _UUID = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
+_YEAR = r"^\d{4}(-|$)"
 _COUNT = r"^\d+(\.\d+)?(E\d+)?$"
 
 
+# What Python can read. Spark has more years.
+_FIRST_TIME, _LAST_TIME = "TIMESTAMP '0001-01-01T00:00:00Z'", "TIMESTAMP '9999-12-31T23:59:59.999999Z'"
+
+
 def instant(text: Column) -> Column:
-    """A point in time; a text without a zone is in UTC."""
+    """A point in time, at most the end of the year 9999; a text without a zone is in UTC."""
+    with_zone = F.translate(text, "tz", "TZ").try_cast("timestamp")
     return (
         F.when(text.rlike(_UTC), text.try_cast("timestamp"))
-        .when(text.rlike(LOCAL_TIME + _ZONE), F.translate(text, "tz", "TZ").try_cast("timestamp"))
+        .when(
+            text.rlike(LOCAL_TIME + _ZONE),
+            F.when(with_zone > F.expr(_LAST_TIME), F.expr(_LAST_TIME)).otherwise(with_zone),
+        )
         .when(is_local_time(text), F.concat(F.translate(text, "t", "T"), F.lit("Z")).try_cast("timestamp"))
     )
+
+
+def time_or_day(text: Column) -> Column:
+    """A time, or the beginning of a day, month or year; null for years before 1 or after 9999.
+
+    Spark reads a time without a day as one of today, which another day would read otherwise.
+    """
+    found = F.when(text.rlike(_YEAR), text.try_cast("timestamp"))
+    return F.when(found.between(F.expr(_FIRST_TIME), F.expr(_LAST_TIME)), found)
 
 
 def is_local_time(text: Column) -> Column:

@@ -12,6 +12,7 @@ from lineproof.schemas.tables import QUALITY_RESULTS
 from lineproof.streaming.delta.table import Table
 from lineproof.streaming.delta.writer import BatchWriter
 from lineproof.streaming.stages.batch import Batch
+from lineproof.streaming.stages.values import time_or_day
 
 TABLE = Table(
     contract=QUALITY_RESULTS,
@@ -79,7 +80,7 @@ def quality_results(events: DataFrame) -> DataFrame:
             params["samples"].alias("samples"),
             params["error"].alias("error"),
             params["durationMs"].try_cast("bigint").alias("duration_ms"),
-            params["since"].try_cast("timestamp").alias("since"),
+            time_or_day(params["since"]).alias("since"),
         )
         .dropDuplicates(["result_id"])
     )

@@ -1,6 +1,7 @@
 """The events of the model, and the expected rows of `lineage_events`."""
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +11,7 @@ from lineproof.schemas.envelope import Envelope, decode, event_id
 from lineproof.schemas.openlineage import parse_instant
 
 Row = dict[str, Any]
+UUID = re.compile("[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 @dataclass(frozen=True)
@@ -28,8 +30,9 @@ class Event:
 
     @property
     def run_id(self) -> str | None:
-        """In lower case, as in the tables."""
-        return str(self.document["run"]["runId"]).lower() if "run" in self.document else None
+        """A UUID in lower case, as in the tables, or another text as it is."""
+        run_id = self.document["run"]["runId"] if "run" in self.document else None
+        return run_id.lower() if run_id and UUID.fullmatch(run_id) else run_id
 
     @property
     def job(self) -> tuple[str, str] | None:

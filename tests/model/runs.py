@@ -16,8 +16,13 @@ LEDGER = "cdme_accountingLedger"
 
 def runs(values: Iterable[bytes]) -> dict[str, Row]:
     """Rows by run id."""
+    return runs_of(events(values))
+
+
+def runs_of(ordered: Iterable[Event]) -> dict[str, Row]:
+    """Rows by run id, from events in the order of `version`."""
     by_run: dict[str, list[Event]] = defaultdict(list)
-    for event in events(values):
+    for event in ordered:
         if event.run_id:
             by_run[event.run_id].append(event)
     return {run_id: _run(run_id, of_run) for run_id, of_run in by_run.items()}
@@ -41,8 +46,9 @@ def _run(run_id: str, of_run: list[Event]) -> Row:
     elapsed = _milliseconds(ended) - _milliseconds(started) if started and ended else None
     ledger = _ledger(*found) if (found := latest(LEDGER)) else None
     error, nominal = latest("errorMessage"), latest("nominalTime")
-    parents = [facet for _, facet in facets("parent")]
-    roots = [facet["root"] for facet in parents if "root" in facet]
+    stated = [facet for _, facet in facets("parent")]
+    parents = [facet for facet in stated if "run" in facet]
+    roots = [facet["root"] for facet in stated if "root" in facet]
     jobs = sorted({event.job for event in of_run if event.job})
     return {
         "run_id": run_id,
@@ -64,7 +70,11 @@ def _run(run_id: str, of_run: list[Event]) -> Row:
         "ledger": ledger and ledger["row"],
         "error": error and {"event_time": error[0], "event_id": error[1], "message": error[2]["message"]},
         "certificate_verdict": min(
-            (_hash_verdict(facet) for _, facet in facets("cdme_fidelityCertificate") if facet["runId"] == run_id),
+            (
+                _hash_verdict(facet)
+                for _, facet in facets("cdme_fidelityCertificate")
+                if facet["runId"].lower() == run_id.lower()
+            ),
             key=("altered", "unknown algorithm", "intact").index,
             default=None,
         ),
@@ -72,13 +82,13 @@ def _run(run_id: str, of_run: list[Event]) -> Row:
         and {
             "event_time": nominal[0],
             "event_id": nominal[1],
-            "start_at": datetime.fromisoformat(nominal[2]["nominalStartTime"]),
-            "end_at": None,
+            "start_at": _time(nominal[2].get("nominalStartTime")),
+            "end_at": _time(nominal[2].get("nominalEndTime")),
         },
         "parent": _smallest(parents),
         "root": _smallest(roots),
         "trace_id": min((event.trace_id for event in of_run if event.trace_id), default=None),
-        "producer": min(event.document["producer"] for event in of_run),
+        "producer": min((found for event in of_run if (found := event.document["producer"])), default=None),
         "inputs": _datasets(of_run, "inputs"),
         "outputs": _datasets(of_run, "outputs"),
         "jobs": [{"namespace": namespace, "name": name} for namespace, name in jobs],
@@ -100,7 +110,16 @@ def _hash_verdict(facet: Row) -> str:
 
 
 def _smallest(parents: list[Row]) -> Row | None:
-    return min(map(_parent, parents), key=lambda parent: tuple(parent.values()), default=None)
+    """The smallest parent; a missing name is smaller than any."""
+
+    def names(parent: Row) -> list[tuple[bool, str]]:
+        return [(name is not None, name or "") for name in parent.values()]
+
+    return min(map(_parent, parents), key=names, default=None)
+
+
+def _time(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
 
 
 def _milliseconds(time: datetime) -> int:

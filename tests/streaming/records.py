@@ -11,6 +11,8 @@ _SCHEMA = (
 )
 
 TIME = datetime(2026, 6, 30, 12, tzinfo=timezone.utc)
+"""The Kafka timestamp of records, if no other is given."""
+
 Headers = Sequence[tuple[str, bytes | None]]
 
 

@@ -4,12 +4,14 @@ import json
 
 import pytest
 from pyspark.sql import Row, SparkSession
+from pyspark.sql import functions as F
 
 from lineproof.schemas.defects import FATAL_IF_STRICT, OF_RECORD, Defect
 from lineproof.schemas.envelope import Envelope, UnreadableRecord, decode, event_id
 from lineproof.schemas.reasons import Reason
 from lineproof.streaming.stages.facts import facts
-from tests.bad_input import BAD, DEFECTIVE, ENVELOPE, NASTY, USABLE
+from lineproof.streaming.stages.values import time_or_day
+from tests.bad_input import BAD, DEFECTIVE, ENVELOPE, NASTY, TWICE, USABLE
 from tests.events import RUN_ID, payload
 from tests.streaming.records import records
 
@@ -60,6 +62,39 @@ def test_every_reason_and_every_defect_is_shown_by_a_record() -> None:
 
 def test_of_equal_keys_the_last_one_counts(decoded: dict[str, Row]) -> None:
     assert decoded["a key twice"].event_type == "FAIL"
+    assert decoded["a facet twice with two texts"].error_message == "last"
+
+
+def test_an_event_with_equal_facets_is_written_without_the_earlier_ones(spark: SparkSession) -> None:
+    [row] = facts(records(spark, [TWICE]), {}).collect()
+    assert json.loads(row.event) == json.loads(TWICE)
+    assert "first" not in row.event
+
+
+def test_of_a_wrong_type_only_the_member_itself_is_left_out(decoded: dict[str, Row]) -> None:
+    assert decoded["a run facet that is text"].error_message == '{"a":1.0E15}'
+    assert [read.name for read in decoded["an input that is a number"].inputs] == ["t"]
+
+
+def test_equal_facets_are_found_next_to_a_wrong_type(spark: SparkSession) -> None:
+    dataset = {"namespace": "db", "name": "t", "facets": {"stats": {"rowCount": 1}, "@": {"rowCount": 2}}}
+    run = {"runId": RUN_ID, "facets": {"x": 5, "errorMessage": {"message": "first"}, "@": "last"}}
+    in_list = payload(inputs=[5, dataset]).replace(b'"@"', b'"stats"')
+    in_run = payload(run=run).replace(b'"@"', b'"errorMessage"')
+    of_list, of_run = facts(records(spark, [in_list, in_run]), {}).orderBy("offset").collect()
+    assert sorted(of_list.defects) == sorted(of_run.defects) == ["duplicate_json_key", "wrong_type"]
+    assert [read.row_count for read in of_list.inputs] == [2]
+    assert of_run.error_message is None  # the last one counts, and is no object
+
+
+def test_times_are_such_as_readers_in_python_can_hold(spark: SparkSession) -> None:
+    facet = {"nominalStartTime": "9999-12-31T23:59:59-14:00"}
+    stated = facts(records(spark, [payload(run={"runId": RUN_ID, "facets": {"nominalTime": facet}})]), {})
+    assert stated.select(F.year("nominal_start_at").alias("year")).collect() == [Row(year=9999)]
+    texts = ("2026-01-31", "10:00:00", "0000-01-01T00:00:00Z", "9999-12-31T23:59:59-14:00", "+12026-01-01")
+    frame = spark.createDataFrame([(text,) for text in texts], "text STRING")
+    found = [row.is_read for row in frame.select(time_or_day(F.col("text")).isNotNull().alias("is_read")).collect()]
+    assert found == [True, False, False, False, False]
 
 
 def test_a_time_in_the_future_ranks_as_the_time_of_the_record(decoded: dict[str, Row]) -> None:
@@ -70,6 +105,11 @@ def test_a_time_in_the_future_ranks_as_the_time_of_the_record(decoded: dict[str,
 def test_other_datasets_than_the_nameless_are_kept(decoded: dict[str, Row]) -> None:
     assert [output.name for output in decoded["nameless input"].outputs] == ["out"]
     assert decoded["nameless input"].inputs == []
+
+
+def test_an_empty_producer_is_none(decoded: dict[str, Row]) -> None:
+    assert decoded["an empty producer"].producer is None
+    assert decoded["no schemaURL"].schema_url is None
 
 
 def test_usable_events_have_no_defect(decoded: dict[str, Row]) -> None:
