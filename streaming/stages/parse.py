@@ -59,6 +59,8 @@ _MEMBERS = ", ".join(
 )
 _PARSED = f"elements ARRAY<STRUCT<{_SENTINEL}: STRING, {_EVENT}>>, {_WRONG_TYPE} STRING"
 _PARSER_DEPTH = 1000
+_COUNTED_BRACKETS = 200_000
+"""Each is an element of an array: of more, a record could fill the memory."""
 _JSON_OPTIONS = {
     "maxNestingDepth": str(_PARSER_DEPTH + 2),  # two levels more than the text has
     "columnNameOfCorruptRecord": _WRONG_TYPE,
@@ -177,7 +179,7 @@ def _depth(text: Column) -> Column:
     """How deep the brackets nest that are not in strings."""
     without_escapes = F.regexp_replace(text, r"\\.", "")
     without_strings = F.regexp_replace(without_escapes, '"[^"]*"', "")
-    brackets = F.split(F.regexp_replace(without_strings, r"[^\[\]{}]+", ""), "")
+    brackets = F.split(F.regexp_replace(without_strings, r"[^\[\]{}]+", "").substr(1, _COUNTED_BRACKETS), "")
     return F.aggregate(
         brackets,
         F.struct(F.lit(0).alias("now"), F.lit(0).alias("most")),
