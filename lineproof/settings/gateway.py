@@ -35,6 +35,9 @@ class GatewaySettings(Section):
         _DEFAULT.decompressed_bytes, ge=1, description="Size of a body after decompression."
     )
     max_json_depth: int = Field(_DEFAULT.json_depth, ge=10, le=MAX_JSON_DEPTH, description="How deep JSON may nest.")
+    max_json_values: int = Field(
+        _DEFAULT.json_values, ge=1000, description="Values in a body, counted as its commas and opening brackets."
+    )
     max_events: int = Field(_DEFAULT.events, ge=1, description="Events in one request.")
     request_timeout: Interval = Field(Duration("30s"), description="How long a body may take to arrive.")
     max_connections: int = Field(_DEFAULT.connections, ge=1, description="Connections at the same time.")
@@ -57,6 +60,7 @@ class GatewaySettings(Section):
             body_bytes=self.max_body_bytes,
             decompressed_bytes=self.max_decompressed_bytes,
             json_depth=self.max_json_depth,
+            json_values=self.max_json_values,
             events=self.max_events,
             request_s=self.request_timeout.seconds,
             connections=self.max_connections,

@@ -19,6 +19,9 @@ class GatewayLimits:
     body_bytes: int = 20 * MIB
     decompressed_bytes: int = 64 * MIB
     json_depth: int = 500
+    json_values: int = 4_000_000
+    """Commas and opening brackets of a body. 64 MiB of usual events have fewer; small values take much more memory
+    than their text."""
     events: int = 10_000
     request_s: float = 30
     connections: int = 500

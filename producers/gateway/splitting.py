@@ -34,9 +34,17 @@ def split(body: bytes, limits: GatewayLimits) -> Body:
         raise RequestRefused(
             400, "empty_body", "The request has no body.", "Send one event, or an array of events, as JSON."
         )
+    brackets = text.count(b"{") + text.count(b"[")
+    if brackets + text.count(b",") > limits.json_values:
+        raise RequestRefused(
+            413,
+            "too_many_values",
+            f"The body has more than {limits.json_values} JSON values.",
+            "Send fewer events in a request, or raise gateway.max_json_values.",
+        )
     if not text.startswith(b"["):
         # Without enough brackets it cannot nest too deep. That is so for nearly every event, and fast to see.
-        if text.count(b"{") + text.count(b"[") > limits.json_depth:
+        if brackets > limits.json_depth:
             _commas(text, limits)
         return Body(False, [text])
     commas = _commas(text, limits)

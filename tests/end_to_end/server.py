@@ -1,0 +1,87 @@
+"""The real server in its own process, for tests."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lineproof.local.server import state_file
+from lineproof.settings import Settings
+
+START_S = 60
+STOP_S = 60
+
+
+@dataclass(frozen=True)
+class RunningServer:
+    """A server that answers."""
+
+    url: str
+    process: "subprocess.Popen[bytes]"
+    log: Path
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port."""
+        host, _, port = self.url.rpartition("/")[2].rpartition(":")
+        return host, int(port)
+
+    @property
+    def peak_rss(self) -> int:
+        """The most memory that the process has had so far, in bytes."""
+        lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
+        (line,) = [line for line in lines if line.startswith("VmHWM:")]
+        return int(line.split()[1]) * 1024
+
+    def requests(self) -> list[dict[str, Any]]:
+        """The access log."""
+        return [json.loads(line) for line in self.log.read_text().splitlines()]
+
+    def stop(self) -> int:
+        """Stop it with SIGTERM; returns its exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(STOP_S)
+
+
+@contextmanager
+def server(settings: Settings, *options: str, **environment: str) -> Iterator[RunningServer]:
+    """`lineproof serve` on a free port, until the end of the test."""
+    settings.home.mkdir(parents=True, exist_ok=True)
+    log, errors = settings.home / "serve.out", settings.home / "serve.err"
+    chosen = {
+        "home": settings.home,
+        "topics.events": settings.topics.events,
+        "kafka.bootstrap.servers": settings.kafka["bootstrap.servers"],
+    }
+    state_file(settings).unlink(missing_ok=True)
+    with log.open("wb") as out, errors.open("wb") as err:
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "lineproof", "serve", "--port", "0"),
+                *(f"--set={name}={value}" for name, value in chosen.items()),
+                *options,
+            ],
+            stdout=out,
+            stderr=err,
+            env={**os.environ, **environment},
+        )
+    try:
+        deadline = time.monotonic() + START_S
+        while not state_file(settings).exists():
+            assert process.poll() is None, errors.read_text()
+            assert time.monotonic() < deadline, errors.read_text()
+            time.sleep(0.05)
+        yield RunningServer(json.loads(state_file(settings).read_text())["url"], process, log)
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+    assert "Traceback" not in errors.read_text(), errors.read_text()

@@ -1,0 +1,341 @@
+"""Any OpenLineage HTTP client, the real server, a real broker: what is acknowledged is on the topic, byte for byte."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import zstandard
+
+from lineproof.local.broker import Broker
+from lineproof.schemas.envelope import Envelope, decode
+from lineproof.schemas.headers import PRINCIPAL
+from lineproof.settings import Settings
+from lineproof.topics.cluster import KafkaCluster
+from tests.end_to_end.server import server
+from tests.end_to_end.tools import RunJob, consumed, lineproof, rows
+from tests.events import ABSENT, payload
+
+CLIENT = """
+from openlineage.client import OpenLineageClient
+from openlineage.client.event_v2 import Job, Run, RunEvent, RunState
+
+client = OpenLineageClient()
+run = Run("01890000-0000-7000-8000-000000000001")
+for state in (RunState.START, RunState.COMPLETE):
+    client.emit(RunEvent(eventType=state, eventTime="2026-01-01T00:00:00Z", run=run, job=Job("airflow", "nightly")))
+assert client.close(30) is not False
+"""
+
+
+def payloads(settings: Settings, count: int) -> list[bytes]:
+    """The events on the topic, as bytes."""
+    opened = [decode(message.value()) for message in consumed(settings, settings.topics.events, count)]
+    return [one.payload if isinstance(one, Envelope) else one for one in opened]
+
+
+def size(settings: Settings) -> int:
+    """How many records the topic has."""
+    return sum(end for _, end in KafkaCluster(settings.kafka).offsets(settings.topics.events).values())
+
+
+def number(at: int, **changes: Any) -> bytes:
+    """An event that differs from the others."""
+    return payload(job={"namespace": "tests", "name": f"job-{at}"}, **changes)
+
+
+@pytest.mark.parametrize("transport", ["http", "async_http"])
+@pytest.mark.parametrize("compression", ["", "gzip"])
+def test_the_standard_client_needs_only_the_url(
+    settings: Settings, tmp_path: Path, transport: str, compression: str
+) -> None:
+    with server(settings) as running:
+        environment = {"OPENLINEAGE_URL": running.url}
+        if transport != "http" or compression:
+            prefix = "OPENLINEAGE__TRANSPORT__"
+            environment = {f"{prefix}TYPE": transport, f"{prefix}URL": running.url}
+            if compression:
+                environment[f"{prefix}COMPRESSION"] = compression
+        done = subprocess.run(
+            [sys.executable, "-c", CLIENT],
+            env={**os.environ, **environment},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        events = [json.loads(body) for body in payloads(settings, 2)]
+        assert [event["eventType"] for event in events] == ["START", "COMPLETE"]
+        assert [line["status"] for line in running.requests()] == [201, 201]
+
+
+def test_bytes_are_never_written_anew(settings: Settings, run_job: RunJob) -> None:
+    odd = [
+        b'{ "eventTime" :"2026-01-31T10:00:00.000Z",\n\t"job": {"name":"a\\"],[{", "namespace":"t\\u00e9sts"} , "run":{'
+        b'"runId": "01890000-0000-7000-8000-000000000002"},"x": 1.50e+1, "eventType":"START", "producer":"https://a.b",'
+        b'"schemaURL":"https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"}',
+        payload().replace(b'"name": "in"', '"name": "\U0001f600 é"'.encode()),
+        payload().replace(b'"name": "out"', rb'"name": "\ud83d\ude00 \ud800 \\"'),
+        payload(run={"runId": "run_20240115_001"}, producer=ABSENT, schemaURL=ABSENT),
+        payload()[:-1] + b',"eventType":"FAIL"}',
+    ]
+    array = b" [ " + b" ,\n".join(odd) + b"\t]\n"
+    with server(settings) as running, httpx.Client(base_url=running.url) as client:
+        for body in odd:
+            assert client.post("/api/v1/lineage", content=b"\n " + body + b"\r\n").status_code == 201
+        for path in ("/api/v1/lineage", "/api/v1/lineage/batch", "/api/v1/lineage/events"):
+            assert client.post(path, content=array).status_code == 204
+        for encoding, compress in (("gzip", gzip.compress), ("zstd", zstandard.compress)):
+            answer = client.post("/api/v1/lineage", content=compress(array), headers={"Content-Encoding": encoding})
+            assert answer.status_code == 204
+    sent = sorted(odd * 6)
+    assert sorted(payloads(settings, len(sent))) == sent
+    run_job(settings)
+    assert {row[-1] for row in rows(settings, "dead_letters")} == set()
+    archived = rows(settings, "archive")
+    assert len(archived) == len(sent)
+    assert len(rows(settings, "lineage_events")) == len(odd)
+
+
+def test_a_defect_is_accepted_and_named(settings: Settings) -> None:
+    with server(settings) as running:
+        answer = httpx.post(f"{running.url}/api/v1/lineage", content=payload(producer=ABSENT, eventType="PAUSE"))
+        assert answer.status_code == 201
+        assert answer.headers["Lineproof-Defects"] == "missing_producer, unknown_event_type"
+
+
+def test_what_is_no_event_is_refused_with_its_field_and_not_stored(settings: Settings) -> None:
+    with server(settings) as running, httpx.Client(base_url=running.url) as client:
+        answer = client.post("/api/v1/lineage", content=payload(eventTime="yesterday"))
+        assert answer.status_code == 400
+        assert {"code": "bad_event_time", "field": "eventTime"}.items() <= answer.json().items()
+        assert answer.json()["remedy"]
+        batch = b"[" + b",".join([number(1), b'{"a": 1}', number(2), b"{nothing}"]) + b"]"
+        answer = client.post("/api/v1/lineage/batch", content=batch)
+        assert answer.status_code == 200
+        assert answer.json()["status"] == "partial_success"
+        assert answer.json()["summary"] == {
+            **{"received": 4, "successful": 2, "failed": 2},
+            **{"retriable": 0, "non_retriable": 2},
+        }
+        failed = [(one["index"], one["code"], one["retriable"]) for one in answer.json()["failed_events"]]
+        assert failed == [(1, "not_an_event", False), (3, "invalid_json", False)]
+        assert client.post("/api/v1/lineage/batch", content=number(1)).json()["code"] == "not_an_array"
+        assert client.post("/api/v1/lineage", content=b"").json()["code"] == "empty_body"
+        assert client.post("/api/v1/lineage/batch", content=b"[]").status_code == 204
+        assert payloads(settings, 2) == [number(1), number(2)]
+        assert size(settings) == 2
+
+
+def test_what_is_no_event_can_be_kept_as_a_dead_letter(settings: Settings, run_job: RunJob) -> None:
+    forged = decode_to_envelope(payload()).encode()
+    with server(settings, "--set=gateway.keep_rejected=true") as running:
+        for body in (payload(eventTime="yesterday"), b'{"a": 1}', b"\xff\xfe", forged):
+            assert httpx.post(f"{running.url}/api/v1/lineage", content=body).status_code == 400
+    assert size(settings) == 3, "nobody has checked what is in an envelope"
+    run_job(settings)
+    assert len(rows(settings, "dead_letters")) == 3
+
+
+def decode_to_envelope(body: bytes) -> Envelope:
+    """An envelope as an attacker would make it."""
+    from tests.events import sealed
+
+    return sealed(body)
+
+
+def add_key(settings: Settings, *options: str) -> str:
+    added = lineproof("keys", "add", *options, f"--set=home={settings.home}")
+    assert added.returncode == 0, added.stderr
+    return added.stdout.strip()
+
+
+def test_keys_decide_who_may_write_what(settings: Settings) -> None:
+    writer = add_key(settings, "team-a", "--namespace", "team-a", "--namespace", "team-a.*")
+    reader = add_key(settings, "monitor", "--role", "read")
+    own = payload(job={"namespace": "team-a.x", "name": "j"})
+    with server(settings) as running, httpx.Client(base_url=running.url) as client:
+
+        def post(body: bytes = own, **headers: str) -> httpx.Response:
+            return client.post(
+                "/api/v1/lineage", content=body, headers={n.replace("_", "-"): headers[n] for n in headers}
+            )
+
+        assert post().json()["code"] == "unauthorised"
+        assert post().status_code == 401
+        assert post(Authorization="Bearer wrong").status_code == 401
+        assert post(Authorization=f"Basic {writer}").status_code == 401
+        assert post(Authorization=f"Bearer {reader}").status_code == 403
+        assert post(X_Api_Key=writer, Authorization=f"Bearer {reader}").json()["code"] == "two_keys"
+        assert (
+            post(X_Api_Key=writer, lineproof_principal="admin", **{"lineproof.principal": "admin"}).status_code == 201
+        )
+        foreign = payload(job={"namespace": "team-b", "name": "j"})
+        assert post(foreign, X_Api_Key=writer).status_code == 403
+        assert post(foreign, X_Api_Key=writer).json()["field"] == "job.namespace"
+        twice = own[:-1] + b', "job": {"namespace": "team-b", "name": "j"}}'
+        assert post(twice, X_Api_Key=writer).status_code == 403
+        assert post(twice[:-1] + b', "job": {"namespace": "team-a", "name": "j"}}', X_Api_Key=writer).status_code == 403
+        batch = client.post(
+            "/api/v1/lineage/batch", content=b"[" + own + b"," + foreign + b"]", headers={"X-Api-Key": writer}
+        )
+        assert [one["code"] for one in batch.json()["failed_events"]] == ["foreign_namespace"]
+        assert post(Origin="https://evil.example", X_Api_Key=writer).status_code == 403
+        assert client.get("/metrics", headers={"X-Api-Key": writer}).status_code == 403
+        assert client.get("/metrics", headers={"X-Api-Key": reader}).status_code == 200
+        assert client.get("/livez").status_code == client.get("/readyz").status_code == 200
+
+        revoked = lineproof("keys", "revoke", "team-a", f"--set=home={settings.home}")
+        assert revoked.returncode == 0
+        assert post(X_Api_Key=writer).status_code == 401
+        replaced = add_key(settings, "team-a", "--rate", "1", "--expires", "90d")
+        assert post(X_Api_Key=replaced).status_code == 201
+        limited = post(X_Api_Key=replaced)
+        assert (limited.status_code, limited.headers["Retry-After"]) == (429, "1")
+        log = running.log.read_text()
+        assert not any(key in log for key in (writer, reader, replaced))
+        assert running.requests()[-1]["key"] == "team-a"
+    messages = consumed(settings, settings.topics.events, 3)
+    assert {(name, value) for message in messages for name, value in message.headers()} == {(PRINCIPAL, b"team-a")}
+    assert size(settings) == 3
+
+
+def test_listening_beyond_this_machine_needs_keys(settings: Settings) -> None:
+    servers = f"--set=kafka.bootstrap.servers={settings.kafka['bootstrap.servers']}"
+    refused = lineproof("serve", "--host", "0.0.0.0", "--port", "0", f"--set=home={settings.home}", servers)
+    assert refused.returncode == 1
+    assert "There are no keys" in refused.stderr
+    with server(settings, "--host", "0.0.0.0", "--insecure") as running:
+        assert httpx.get(f"http://127.0.0.1:{running.address[1]}/livez").status_code == 200
+
+
+def test_a_port_that_is_taken_is_named(settings: Settings) -> None:
+    with server(settings) as running:
+        servers = f"--set=kafka.bootstrap.servers={settings.kafka['bootstrap.servers']}"
+        second = lineproof("serve", "--port", str(running.address[1]), f"--set=home={settings.home / 'b'}", servers)
+        assert second.returncode == 1
+        assert f"cannot listen on 127.0.0.1:{running.address[1]}" in second.stderr
+
+
+def test_probes_and_metrics(settings: Settings) -> None:
+    with server(settings) as running, httpx.Client(base_url=running.url) as client:
+        client.post("/api/v1/lineage", content=payload())
+        client.post("/api/v1/lineage", content=b"{}")
+        assert client.get("/readyz").json() == {"status": "ok"}
+        text = client.get("/metrics").text
+        assert 'lineproof_gateway_events_total{outcome="stored"} 1.0' in text
+        assert 'lineproof_gateway_events_total{outcome="refused"} 1.0' in text
+        assert 'lineproof_gateway_requests_total{status="201"} 1.0' in text
+        assert "lineproof_gateway_requests_in_flight 1.0" in text
+        assert 'lineproof_gateway_request_seconds_count{method="POST"} 2.0' in text
+        assert "lineproof_gateway_spool_events 0.0" in text
+
+
+def test_tls_by_files(settings: Settings, tmp_path: Path) -> None:
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+         "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    options = [f"--set=gateway.tls_certificate={certificate}", f"--set=gateway.tls_key={key}"]
+    with server(settings, *options) as running:
+        assert running.url.startswith("https://")
+        answer = httpx.post(f"{running.url}/api/v1/lineage", content=payload(), verify=str(certificate))
+        assert answer.status_code == 201
+
+
+@pytest.fixture
+def own_broker(settings: Settings, tmp_path: Path) -> tuple[Broker, Settings]:
+    """A broker that the test may stop."""
+    broker = Broker(tmp_path / "broker")
+    alone = settings.model_copy(update={"kafka": {"bootstrap.servers": broker.start()}})
+    KafkaCluster(alone.kafka).create_topics([alone.topics.events], 2, 1)
+    return broker, alone
+
+
+def test_without_a_broker_events_are_refused(own_broker: tuple[Broker, Settings]) -> None:
+    broker, settings = own_broker
+    try:
+        with server(settings, "--set=gateway.acknowledge_timeout=2s") as running, httpx.Client(timeout=60) as client:
+            url = f"{running.url}/api/v1/lineage"
+            assert client.post(url, content=number(1)).status_code == 201
+            broker.stop()
+            answer = client.post(url, content=number(2))
+            assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
+            assert answer.json()["code"] == "broker_unavailable"
+            answer = client.post(url, content=b"[" + number(2) + b"]")
+            assert (answer.status_code, answer.json()["summary"]["retriable"]) == (503, 1)
+            assert client.get(f"{running.url}/readyz").status_code == 503
+            assert client.get(f"{running.url}/livez").status_code == 200
+            broker.start()
+            deadline = time.monotonic() + 60
+            while (answer := client.post(url, content=number(3))).status_code != 201:
+                assert time.monotonic() < deadline, answer.text
+            assert {number(1), number(3)} <= set(payloads(settings, size(settings)))
+    finally:
+        broker.stop()
+
+
+def test_without_a_broker_events_are_spooled_and_delivered_later(own_broker: tuple[Broker, Settings]) -> None:
+    broker, settings = own_broker
+    key = add_key(settings, "team-a")
+    options = ["--set=gateway.acknowledge_timeout=2s", "--set=gateway.when_broker_is_down=spool"]
+    try:
+        with server(settings, *options) as running, httpx.Client(timeout=60, headers={"X-Api-Key": key}) as client:
+            url = f"{running.url}/api/v1/lineage"
+            assert client.post(url, content=number(0)).status_code == 201
+            broker.stop()
+            assert [client.post(url, content=number(at)).status_code for at in range(1, 5)] == [202] * 4
+            assert client.post(url, content=b"[" + number(5) + b"," + number(6) + b"]").status_code == 202
+            assert client.get(f"{running.url}/readyz").json()["status"] == "spooling"
+            running.process.kill()  # the next process delivers them
+            running.process.wait()
+        broker.start()
+        with server(settings, *options) as running, httpx.Client(timeout=60, headers={"X-Api-Key": key}) as client:
+            messages = consumed(settings, settings.topics.events, 7)
+            assert {message.headers()[0][1] for message in messages} == {b"team-a"}
+            opened = [decode(message.value()) for message in messages]
+            assert {one.payload for one in opened if isinstance(one, Envelope)} == {number(at) for at in range(7)}
+            deadline = time.monotonic() + 60
+            while client.post(f"{running.url}/api/v1/lineage", content=number(7)).status_code != 201:
+                assert time.monotonic() < deadline
+    finally:
+        broker.stop()
+
+
+def test_sigterm_ends_what_was_begun(settings: Settings) -> None:
+    """Every event that is answered with 201 is on the topic, and no request that was begun fails."""
+    answers: list[int] = []
+    with server(settings) as running:
+
+        def send(worker: int) -> None:
+            with httpx.Client() as client:
+                for at in range(10_000):
+                    try:
+                        body = number(at, eventType="OTHER", run={"runId": f"{worker:08}-0000-4000-8000-000000000000"})
+                        answers.append(client.post(f"{running.url}/api/v1/lineage", content=body).status_code)
+                    except httpx.TransportError:
+                        return
+
+        threads = [threading.Thread(target=send, args=(worker,)) for worker in range(8)]
+        for thread in threads:
+            thread.start()
+        deadline = time.monotonic() + 60
+        while len(answers) < 200:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert running.stop() == 0
+        for thread in threads:
+            thread.join()
+    assert set(answers) == {201}
+    assert size(settings) == len(answers)
