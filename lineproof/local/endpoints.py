@@ -1,5 +1,7 @@
 """The Kafka broker and the schema registry that the settings name, or the embedded broker if it runs."""
 
+import socket
+
 from lineproof.local.broker_state import broker_address
 from lineproof.schemas.registry import Registry
 from lineproof.settings import Settings
@@ -22,3 +24,12 @@ def client_options(settings: Settings) -> dict[str, str]:
 def registry_of(settings: Settings) -> Registry | None:
     """The schema registry, where one is configured."""
     return Registry(settings.schema_registry) if settings.schema_registry else None
+
+
+def is_free(host: str, port: int) -> bool:
+    """Whether this process could listen there now."""
+    try:
+        with socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET):
+            return True
+    except OSError:
+        return False

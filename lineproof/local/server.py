@@ -7,13 +7,11 @@ its role by then.
 import asyncio
 import contextlib
 import ipaddress
-import json
 import logging
 import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI, Request, Response
@@ -21,6 +19,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.types import ASGIApp
 
 from lineproof.local.endpoints import client_options, registry_of
+from lineproof.local.server_process import register, unregister
 from lineproof.producers.gateway.guard import Guard, refusal
 from lineproof.producers.gateway.key_ring import KeyRing
 from lineproof.producers.gateway.keys import KeysFile
@@ -31,7 +30,6 @@ from lineproof.producers.gateway.refusals import RequestRefused
 from lineproof.producers.gateway.routes import Gateway, readiness
 from lineproof.producers.gateway.topic_writer import TopicWriter, WhenBrokerIsDown
 from lineproof.schemas.errors import LineproofError
-from lineproof.serving.atomic_file import write_atomically
 from lineproof.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -62,26 +60,20 @@ def serve(settings: Settings, started: Callable[[str], None], *, insecure: bool 
             "Make a key with `lineproof keys add NAME`, or listen on 127.0.0.1, or say --insecure: everyone who "
             "reaches the port can write events then.",
         )
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # clients' faults are in the access log
     listening = bind(settings)
     writer = topic_writer(settings)
     server = _Server(_uvicorn_config(settings, writer, keys))
-    file = state_file(settings)
-    file.parent.mkdir(parents=True, exist_ok=True)
 
     def ready() -> None:
-        write_atomically(file, json.dumps({"url": listening.url}))
+        register(settings.home, listening.url)
         started(listening.url)
 
     try:
         asyncio.run(server.run_until_signal(listening.socket, ready))
     finally:
-        file.unlink(missing_ok=True)
+        unregister(settings.home)
         listening.socket.close()
-
-
-def state_file(settings: Settings) -> Path:
-    """Where a running server writes its address."""
-    return settings.home / "server.json"
 
 
 def application(writer: TopicWriter, keys: KeyRing, settings: Settings) -> ASGIApp:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lineproof.local.server import state_file
+from lineproof.local.server_process import RunningServer as Registered
 from lineproof.settings import Settings
 
 START_S = 60
@@ -61,7 +61,6 @@ def server(settings: Settings, *options: str, **environment: str) -> Iterator[Ru
         "topics.events": settings.topics.events,
         "kafka.bootstrap.servers": settings.kafka["bootstrap.servers"],
     }
-    state_file(settings).unlink(missing_ok=True)
     with log.open("wb") as out, errors.open("wb") as err:
         process = subprocess.Popen(
             [
@@ -75,11 +74,11 @@ def server(settings: Settings, *options: str, **environment: str) -> Iterator[Ru
         )
     try:
         deadline = time.monotonic() + START_S
-        while not state_file(settings).exists():
+        while (found := Registered.of(settings.home)) is None or found.pid != process.pid:
             assert process.poll() is None, errors.read_text()
             assert time.monotonic() < deadline, errors.read_text()
             time.sleep(0.05)
-        yield RunningServer(json.loads(state_file(settings).read_text())["url"], process, log)
+        yield RunningServer(found.url, process, log)
     finally:
         if process.poll() is None:
             process.kill()

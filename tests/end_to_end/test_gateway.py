@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import ssl
 import subprocess
 import sys
 import threading
@@ -165,41 +166,39 @@ def test_keys_decide_who_may_write_what(settings: Settings) -> None:
     own = payload(job={"namespace": "team-a.x", "name": "j"})
     with server(settings) as running, httpx.Client(base_url=running.url) as client:
 
-        def post(body: bytes = own, **headers: str) -> httpx.Response:
-            return client.post(
-                "/api/v1/lineage", content=body, headers={n.replace("_", "-"): headers[n] for n in headers}
-            )
+        def post(body: bytes = own, key: str = "", **headers: str) -> httpx.Response:
+            named = {name.replace("_", "-"): value for name, value in headers.items()}
+            named |= {"X-Api-Key": key} if key else {}
+            return client.post("/api/v1/lineage", content=body, headers={**named, PRINCIPAL: "admin"})
 
         assert post().json()["code"] == "unauthorised"
         assert post().status_code == 401
         assert post(Authorization="Bearer wrong").status_code == 401
         assert post(Authorization=f"Basic {writer}").status_code == 401
         assert post(Authorization=f"Bearer {reader}").status_code == 403
-        assert post(X_Api_Key=writer, Authorization=f"Bearer {reader}").json()["code"] == "two_keys"
-        assert (
-            post(X_Api_Key=writer, lineproof_principal="admin", **{"lineproof.principal": "admin"}).status_code == 201
-        )
+        assert post(key=writer, Authorization=f"Bearer {reader}").json()["code"] == "two_keys"
+        assert post(key=writer).status_code == 201
         foreign = payload(job={"namespace": "team-b", "name": "j"})
-        assert post(foreign, X_Api_Key=writer).status_code == 403
-        assert post(foreign, X_Api_Key=writer).json()["field"] == "job.namespace"
+        assert post(foreign, key=writer).status_code == 403
+        assert post(foreign, key=writer).json()["field"] == "job.namespace"
         twice = own[:-1] + b', "job": {"namespace": "team-b", "name": "j"}}'
-        assert post(twice, X_Api_Key=writer).status_code == 403
-        assert post(twice[:-1] + b', "job": {"namespace": "team-a", "name": "j"}}', X_Api_Key=writer).status_code == 403
+        assert post(twice, key=writer).status_code == 403
+        assert post(twice[:-1] + b', "job": {"namespace": "team-a", "name": "j"}}', key=writer).status_code == 403
         batch = client.post(
             "/api/v1/lineage/batch", content=b"[" + own + b"," + foreign + b"]", headers={"X-Api-Key": writer}
         )
         assert [one["code"] for one in batch.json()["failed_events"]] == ["foreign_namespace"]
-        assert post(Origin="https://evil.example", X_Api_Key=writer).status_code == 403
+        assert post(Origin="https://evil.example", key=writer).status_code == 403
         assert client.get("/metrics", headers={"X-Api-Key": writer}).status_code == 403
         assert client.get("/metrics", headers={"X-Api-Key": reader}).status_code == 200
         assert client.get("/livez").status_code == client.get("/readyz").status_code == 200
 
         revoked = lineproof("keys", "revoke", "team-a", f"--set=home={settings.home}")
         assert revoked.returncode == 0
-        assert post(X_Api_Key=writer).status_code == 401
+        assert post(key=writer).status_code == 401
         replaced = add_key(settings, "team-a", "--rate", "1", "--expires", "90d")
-        assert post(X_Api_Key=replaced).status_code == 201
-        limited = post(X_Api_Key=replaced)
+        assert post(key=replaced).status_code == 201
+        limited = post(key=replaced)
         assert (limited.status_code, limited.headers["Retry-After"]) == (429, "1")
         log = running.log.read_text()
         assert not any(key in log for key in (writer, reader, replaced))
@@ -250,7 +249,8 @@ def test_tls_by_files(settings: Settings, tmp_path: Path) -> None:
     options = [f"--set=gateway.tls_certificate={certificate}", f"--set=gateway.tls_key={key}"]
     with server(settings, *options) as running:
         assert running.url.startswith("https://")
-        answer = httpx.post(f"{running.url}/api/v1/lineage", content=payload(), verify=str(certificate))
+        trusted = ssl.create_default_context(cafile=certificate)
+        answer = httpx.post(f"{running.url}/api/v1/lineage", content=payload(), verify=trusted)
         assert answer.status_code == 201
 
 

@@ -36,7 +36,9 @@ def test_the_limit_is_inclusive() -> None:
             decompressed(compress(bytes(2**20 + 1)), encoding, LIMITS)
 
 
-@pytest.mark.parametrize(("body", "encoding"), [(zeros(2**29), "gzip"), (zstandard.compress(bytes(2**28)), "zstd")])
+@pytest.mark.parametrize(
+    ("body", "encoding"), [(zeros(2**29), "gzip"), (zstandard.compress(bytes(2**28)), "zstd")], ids=["gzip", "zstd"]
+)
 def test_a_bomb_takes_no_more_memory_than_the_limit(body: bytes, encoding: str) -> None:
     tracemalloc.start()
     try:
@@ -59,6 +61,7 @@ def test_a_bomb_takes_no_more_memory_than_the_limit(body: bytes, encoding: str) 
         (TEXT, "br", 415),
         (TEXT, "gzip, gzip", 415),
     ],
+    ids=range(7),
 )
 def test_what_cannot_be_decompressed_is_refused(body: bytes, encoding: str, status: int) -> None:
     with pytest.raises(RequestRefused) as refused:

@@ -11,7 +11,7 @@ from lineproof.producers.gateway.limits import GatewayLimits
 from lineproof.producers.gateway.refusals import RequestRefused
 from lineproof.producers.gateway.splitting import Body, split
 
-LIMITS = GatewayLimits(json_depth=50, events=100)
+LIMITS = GatewayLimits(json_depth=50, json_values=1000, events=100)
 SPACE = st.text(" \t\r\n", max_size=3)
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text() | st.sampled_from(['\\"', '"],[', "\\", "{", "\\\\\\"]),
@@ -81,11 +81,13 @@ def test_an_empty_array_has_no_events() -> None:
         (b"[[1]", "invalid_json"),
         (b'["a]', "invalid_json"),
         (b'["a\\"]', "invalid_json"),
-        (b"[" * 100_000, "json_too_deep"),
-        (b'{"a":' * 100_000, "json_too_deep"),
+        (b"[" * 900, "json_too_deep"),
+        (b'{"a":' * 900, "json_too_deep"),
         (b'{"a":' + b"[" * 50 + b"]" * 50 + b"}", "json_too_deep"),
         (b"[" + b",".join([b"{}"] * 101) + b"]", "too_many_events"),
+        (b'{"a": [' + b"1," * 1001 + b"1]}", "too_many_values"),
     ],
+    ids=range(16),
 )
 def test_what_is_no_array_of_events_is_refused(body: bytes, code: str) -> None:
     with pytest.raises(RequestRefused) as refused:
@@ -100,5 +102,5 @@ def test_the_limits_are_inclusive() -> None:
 
 
 def test_brackets_in_strings_do_not_count() -> None:
-    text = b'{"a": "' + b"[{" * 1000 + b'"}'
+    text = b'{"a": "' + b"[{" * 400 + b'"}'
     assert split(text, LIMITS).payloads == [text]
