@@ -71,8 +71,10 @@ def register(home: Path, url: str) -> None:
 
 
 def unregister(home: Path) -> None:
-    """Record that the server has stopped."""
-    (home / _FILE).unlink(missing_ok=True)
+    """Record that this process has stopped to be the server. Another one may have taken its place."""
+    with suppress(OSError, ValueError, TypeError, KeyError):
+        if json.loads((home / _FILE).read_text())["pid"] == os.getpid():
+            (home / _FILE).unlink()
 
 
 def server_log(settings: Settings) -> Path:

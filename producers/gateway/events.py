@@ -6,8 +6,10 @@ JSON: an envelope repeats run, job and time as a valid event has them.
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
+from itertools import chain
 from typing import Any
 
 from lineproof.producers.gateway.refusals import not_an_event
@@ -17,7 +19,7 @@ from lineproof.schemas.openlineage import EVENT_TYPES, KINDS, InvalidEvent, foll
 from lineproof.schemas.reasons import Reason
 
 _LOCAL_TIME = re.compile(r"([1-9]\d{3}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(\.\d+)?", re.ASCII)
-_ZONE = re.compile(r"[Zz]|[+-]\d{2}:?\d{2}", re.ASCII)
+_ZONE = re.compile(r"[Zz]|[+-](0\d|1[0-7]):?[0-5]\d|[+-]18:?00", re.ASCII)
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _MAX_NUMBER = 1000
 """Characters of a number: the limit of the job's parser."""
@@ -39,7 +41,7 @@ class GatewayEvent:
 
 def read_event(payload: bytes, emitter_id: str) -> GatewayEvent:
     """Read one event. Raises RequestRefused if the job would make a dead letter of it."""
-    document, has_duplicates = _parse(payload)
+    document, ambiguous = _parse(payload)
     kind = _kind(document)
     if kind is None:
         raise not_an_event(Reason.NOT_AN_EVENT, "")
@@ -54,15 +56,15 @@ def read_event(payload: bytes, emitter_id: str) -> GatewayEvent:
     normal_run_id = run_id.lower() if _UUID.fullmatch(run_id) else run_id
     namespaces = [_text(entity.get("namespace")) for entity in (job, dataset) if entity.get("namespace") is not None]
     defects = _defects(document, kind, run_id, time)
-    if has_duplicates:
+    if ambiguous and {id(found) for found in ambiguous} & {id(facets) for facets in _facets(document)}:
         defects.insert(0, Defect.DUPLICATE_JSON_KEY)
-    envelope = None if has_duplicates else _sealed(document, payload, emitter_id)
+    envelope = None if ambiguous else _sealed(document, payload, emitter_id)
     return GatewayEvent(
         key=_key(kind, normal_run_id, dataset if kind == "DATASET" else job),
         value=envelope.encode() if envelope else payload,
         namespaces=tuple(namespaces),
         defects=tuple(defects),
-        has_duplicate_keys=has_duplicates,
+        has_duplicate_keys=bool(ambiguous),
     )
 
 
@@ -80,14 +82,14 @@ def _sealed(document: dict[str, Any], payload: bytes, emitter_id: str) -> Envelo
     return None
 
 
-def _parse(payload: bytes) -> tuple[dict[str, Any], bool]:
-    """The document, and whether an object in it has the same key twice."""
-    has_duplicates = False
+def _parse(payload: bytes) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The document, and the objects in it that have the same key twice."""
+    ambiguous: list[dict[str, Any]] = []
 
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        nonlocal has_duplicates
         found = dict(pairs)
-        has_duplicates |= len(found) != len(pairs)
+        if len(found) != len(pairs):
+            ambiguous.append(found)
         return found
 
     try:
@@ -104,7 +106,7 @@ def _parse(payload: bytes) -> tuple[dict[str, Any], bool]:
         raise not_an_event(Reason.INVALID_JSON, "", str(error)) from error
     if not isinstance(document, dict):
         raise not_an_event(Reason.NOT_AN_EVENT, "", "it is not an object")
-    return document, has_duplicates
+    return document, ambiguous
 
 
 def _integer(text: str) -> int:
@@ -166,6 +168,15 @@ def _refuse_nameless(name: str, entity: dict[str, Any]) -> None:
         if not _text(entity.get(member)):
             reason = Reason.MISSING_JOB if name == "job" else Reason.MISSING_DATASET
             raise not_an_event(reason, f"{name}.{member}")
+
+
+def _facets(document: dict[str, Any]) -> Iterator[Any]:
+    """The facets of the run, the job and the datasets."""
+    lists = (document.get(role) for role in ("inputs", "outputs"))
+    entities = [document.get(name) for name in ("run", "job", "dataset")]
+    for entity in chain(entities, *(found for found in lists if isinstance(found, list))):
+        if isinstance(entity, dict):
+            yield entity.get("facets")
 
 
 def _defects(document: dict[str, Any], kind: str, run_id: str, time: str) -> list[Defect]:

@@ -8,6 +8,7 @@ import json
 import sys
 import time
 from collections import Counter
+from contextlib import suppress
 from datetime import datetime, timezone
 from typing import Any
 
@@ -107,8 +108,9 @@ class Guard:
             "ms": round(seconds * 1000, 1),
             **scope.get(COUNTS, {}),
         }
-        sys.stdout.write(json.dumps(line) + "\n")
-        sys.stdout.flush()
+        with suppress(OSError):  # a log that cannot be written is no reason to fail a request
+            sys.stdout.write(json.dumps(line) + "\n")
+            sys.stdout.flush()
 
 
 def refusal(refused: RequestRefused) -> Response:

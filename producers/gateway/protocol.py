@@ -3,6 +3,7 @@
 import asyncio
 import json
 from functools import partial
+from http import HTTPStatus
 from typing import Any
 
 import h11
@@ -96,10 +97,11 @@ class LimitedProtocol(H11Protocol):
 
     def _refuse(self, refused: RequestRefused) -> None:
         body = json.dumps(refused.document()).encode()
-        head = (
-            f"HTTP/1.1 {refused.status} {'Request Timeout' if refused.status == 408 else 'Too Many Requests'}\r\n"
-            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-        )
+        headers = {"Content-Type": "application/json", "Content-Length": len(body), "Connection": "close"}
+        if refused.retry_after_s is not None:
+            headers["Retry-After"] = refused.retry_after_s
+        lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        head = f"HTTP/1.1 {refused.status} {HTTPStatus(refused.status).phrase}\r\n{lines}\r\n"
         self.transport.write(head.encode() + body)
         self.transport.close()
 

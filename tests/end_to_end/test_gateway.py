@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import socket
 import ssl
 import subprocess
 import sys
@@ -16,13 +17,18 @@ import pytest
 import zstandard
 
 from lineproof.local.broker import Broker
-from lineproof.schemas.envelope import Envelope, decode
+from lineproof.schemas.avro import CONFLUENT_MARKER
+from lineproof.schemas.envelope import Envelope, decode, event_id
 from lineproof.schemas.headers import PRINCIPAL
+from lineproof.schemas.registry import Registry
+from lineproof.serving.sql import Tables
 from lineproof.settings import Settings
 from lineproof.topics.cluster import KafkaCluster
+from tests.bad_input import DEFECTIVE, USABLE
 from tests.end_to_end.server import server
 from tests.end_to_end.tools import RunJob, consumed, lineproof, rows
 from tests.events import ABSENT, payload
+from tests.registry import running as running_registry
 
 CLIENT = """
 from openlineage.client import OpenLineageClient
@@ -105,6 +111,26 @@ def test_bytes_are_never_written_anew(settings: Settings, run_job: RunJob) -> No
     archived = rows(settings, "archive")
     assert len(archived) == len(sent)
     assert len(rows(settings, "lineage_events")) == len(odd)
+
+
+def test_the_job_agrees_with_the_gateway(settings: Settings, run_job: RunJob) -> None:
+    """What the gateway accepts is an event for the job, with at least the defects that the gateway has named."""
+    cases = {**{name: body for name, (body, _) in DEFECTIVE.items()}, **USABLE}
+    unusual = {body for body in cases.values() if body.startswith(b"{")}
+    named: dict[str, set[str]] = {}
+    with server(settings, "--set=gateway.max_json_depth=700") as running, httpx.Client(timeout=60) as client:
+        for body in unusual:
+            answer = client.post(f"{running.url}/api/v1/lineage", content=body)
+            if answer.status_code == 201:
+                found = answer.headers.get("Lineproof-Defects", "")
+                named[event_id(body)] = {*found.split(", ")} - {""}
+        assert len(unusual) - len(named) == 1, "only the one that nests 900 deep is refused"
+    run_job(settings)
+    assert rows(settings, "dead_letters") == []
+    seen = Tables(settings.tables_path).query("SELECT event_id, defects FROM lineage_events").rows
+    assert {key for key, _ in seen} == named.keys()
+    # The gateway compares with the day after tomorrow, the job with the time of the record.
+    assert not {key: missing for key, defects in seen if (missing := named[key] - {*(defects or ())})}
 
 
 def test_a_defect_is_accepted_and_named(settings: Settings) -> None:
@@ -208,6 +234,38 @@ def test_keys_decide_who_may_write_what(settings: Settings) -> None:
     assert size(settings) == 3
 
 
+def test_a_key_has_a_limit_of_requests_at_once(settings: Settings) -> None:
+    key = add_key(settings, "team-a")
+    other = add_key(settings, "team-b")
+    with server(settings, "--set=gateway.max_requests_per_key=2") as running:
+        head = f"POST /api/v1/lineage HTTP/1.1\r\nHost: a\r\nX-Api-Key: {key}\r\nContent-Length: 9\r\n\r\n".encode()
+        slow = [socket.create_connection(running.address) for _ in range(2)]
+        for client in slow:
+            client.sendall(head)
+        url, deadline = f"{running.url}/api/v1/lineage", time.monotonic() + 20
+        while (answer := httpx.post(url, content=payload(), headers={"X-Api-Key": key})).status_code != 429:
+            assert time.monotonic() < deadline
+        assert answer.json()["code"] == "too_many_requests"
+        assert httpx.post(url, content=payload(), headers={"X-Api-Key": other}).status_code == 201
+        for client in slow:
+            client.close()
+        while httpx.post(url, content=payload(), headers={"X-Api-Key": key}).status_code != 201:
+            assert time.monotonic() < deadline
+
+
+def test_a_schema_registry_gives_the_framing(settings: Settings) -> None:
+    with running_registry() as registry:
+        options = [f"--set=schema_registry.{name}={value}" for name, value in registry.options.items()]
+        with server(settings, *options) as running:
+            assert httpx.post(f"{running.url}/api/v1/lineage", content=payload()).status_code == 201
+        (message,) = consumed(settings, settings.topics.events, 1)
+        ids = Registry(registry.options).envelope_ids(settings.topics.events)
+        opened = decode(message.value(), ids)
+        assert message.value().startswith(CONFLUENT_MARKER)
+        assert isinstance(opened, Envelope)
+        assert opened.payload == payload()
+
+
 def test_listening_beyond_this_machine_needs_keys(settings: Settings) -> None:
     servers = f"--set=kafka.bootstrap.servers={settings.kafka['bootstrap.servers']}"
     refused = lineproof("serve", "--host", "0.0.0.0", "--port", "0", f"--set=home={settings.home}", servers)
@@ -309,6 +367,55 @@ def test_without_a_broker_events_are_spooled_and_delivered_later(own_broker: tup
             deadline = time.monotonic() + 60
             while client.post(f"{running.url}/api/v1/lineage", content=number(7)).status_code != 201:
                 assert time.monotonic() < deadline
+    finally:
+        broker.stop()
+
+
+@pytest.mark.parametrize("when_down", ["refuse", "spool"])
+def test_what_was_answered_with_success_is_there_after_the_broker_was_killed(
+    own_broker: tuple[Broker, Settings], when_down: str
+) -> None:
+    broker, settings = own_broker
+    stored: set[bytes] = set()
+    is_stopping = threading.Event()
+    options = ["--set=gateway.acknowledge_timeout=3s", f"--set=gateway.when_broker_is_down={when_down}"]
+    try:
+        with server(settings, *options) as running:
+
+            def send(worker: int) -> None:
+                with httpx.Client(timeout=60) as client:
+                    for at in range(1_000_000):
+                        if is_stopping.is_set():
+                            return
+                        body = number(worker * 1_000_000 + at)
+                        if client.post(f"{running.url}/api/v1/lineage", content=body).status_code in (201, 202):
+                            stored.add(body)
+
+            threads = [threading.Thread(target=send, args=(worker,)) for worker in range(4)]
+            for thread in threads:
+                thread.start()
+            try:
+                for _ in range(2):
+                    before, deadline = len(stored), time.monotonic() + 60
+                    while len(stored) < before + 100:
+                        assert time.monotonic() < deadline
+                        time.sleep(0.05)
+                    process = broker.process()
+                    assert process
+                    process.kill()
+                    process.wait()
+                    time.sleep(1)  # some requests meet no broker
+                    broker.start()
+                before, deadline = len(stored), time.monotonic() + 60
+                while len(stored) < before + 100:
+                    assert time.monotonic() < deadline
+                    time.sleep(0.05)
+            finally:
+                is_stopping.set()
+                for thread in threads:
+                    thread.join()
+            assert running.stop() == 0
+        assert stored <= set(payloads(settings, size(settings)))
     finally:
         broker.stop()
 

@@ -5,7 +5,7 @@ import uuid
 import pytest
 
 from lineproof.producers.gateway.events import GatewayEvent, read_event
-from lineproof.producers.gateway.limits import GatewayLimits
+from lineproof.producers.gateway.limits import MAX_JSON_DEPTH, GatewayLimits
 from lineproof.producers.gateway.refusals import RequestRefused
 from lineproof.producers.gateway.splitting import split
 from lineproof.schemas.defects import Defect
@@ -90,6 +90,28 @@ def test_the_namespaces_are_those_of_job_and_dataset() -> None:
 def test_a_document_with_very_many_faults_costs_no_memory() -> None:
     body = payload(job={"namespace": "tests", "name": "job", "facets": {f"f{n}": {} for n in range(100_000)}})
     assert read(body).value == body
+
+
+@pytest.mark.parametrize("depth", [250, 300, MAX_JSON_DEPTH - 10])
+def test_deep_events_never_reach_the_limit_of_recursion(depth: int) -> None:
+    deep = b"[" * depth + b"]" * depth
+    body = payload()[:-1] + b',"deep":' + deep + b"}"
+    assert read_event(body, EMITTER).key
+    for place in (b'"namespace": "tests"', b'"runId": "01890000-0000-7000-8000-000000000001"'):
+        name = place.partition(b":")[0]
+        assert read_event(payload().replace(place, name + b": " + deep), EMITTER).value
+
+
+@pytest.mark.parametrize(
+    ("zone", "is_known"), [("+18:00", True), ("-1800", True), ("+18:01", False), ("+23:59", False)]
+)
+def test_zones_are_those_that_the_job_reads(zone: str, is_known: bool) -> None:
+    body = payload(eventTime=f"2026-01-31T10:00:00{zone}")
+    if is_known:
+        assert read(body).key
+    else:
+        with pytest.raises(RequestRefused):
+            read(body)
 
 
 def test_the_field_is_named() -> None:
