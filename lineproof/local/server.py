@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import ipaddress
 import logging
+import resource
 import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -37,6 +38,8 @@ log = logging.getLogger(__name__)
 DRAIN_S = 30
 """How long requests in progress have to end after a signal."""
 _BACKLOG = 512
+_OTHER_FILES = 200
+"""Of the process itself, the broker's connections and the spool; and connections that are being refused."""
 
 
 class ServerNotStarted(LineproofError):
@@ -61,6 +64,7 @@ def serve(settings: Settings, started: Callable[[str], None], *, insecure: bool 
             "reaches the port can write events then.",
         )
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # clients' faults are in the access log
+    _allow_connections(settings.gateway.max_connections)
     listening = bind(settings)
     writer = topic_writer(settings)
     server = _Server(_uvicorn_config(settings, writer, keys))
@@ -190,6 +194,15 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """The loop has the signals."""
         yield
+
+
+def _allow_connections(wanted: int) -> None:
+    """Raise the limit of open files, if there is room for it: without a free one, no connection is accepted."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = wanted + _OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 
 def _is_local(host: str) -> bool:

@@ -18,13 +18,15 @@ class LimitedProtocol(H11Protocol):
 
     A client has `HEAD_TIMEOUT_S` from connecting, or from the first byte of a further request, to the end of the head.
     The application limits how long the body takes. What a client still sends after an early answer is read for as
-    long, and not kept: closing at once could destroy the answer on its way.
+    long, and not kept: closing at once could destroy the answer on its way. A client that does not read its answer is
+    cut off, too.
     """
 
     def __init__(self, limits: GatewayLimits, **uvicorn: Any) -> None:
         super().__init__(**uvicorn)
         self._limits = limits
         self._timer: asyncio.TimerHandle | None = None
+        self._write_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take a connection, or refuse it."""
@@ -45,6 +47,7 @@ class LimitedProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
         self._stop_timer()
+        self._stop_write_timer()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -65,6 +68,22 @@ class LimitedProtocol(H11Protocol):
         elif not self._is_answering:
             self._stop_timer()
 
+    def pause_writing(self) -> None:
+        """The client does not read its answer: wait for it, but not for ever."""
+        super().pause_writing()
+        self._stop_write_timer()
+        self._write_timer = self.loop.call_later(self._limits.request_s, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """The client has read most of its answer."""
+        self._stop_write_timer()
+        super().resume_writing()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close an idle connection."""
+        super().timeout_keep_alive_handler()
+        self._abort_later()
+
     @property
     def _is_answering(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete
@@ -81,6 +100,16 @@ class LimitedProtocol(H11Protocol):
         if self._timer:
             self._timer.cancel()
             self._timer = None
+
+    def _stop_write_timer(self) -> None:
+        if self._write_timer:
+            self._write_timer.cancel()
+            self._write_timer = None
+
+    def _abort_later(self) -> None:
+        """Closing waits until the client has read everything."""
+        self._stop_write_timer()
+        self._write_timer = self.loop.call_later(HEAD_TIMEOUT_S, self.transport.abort)
 
     def _expire(self) -> None:
         if self.conn.their_state is h11.IDLE:
@@ -104,6 +133,7 @@ class LimitedProtocol(H11Protocol):
         head = f"HTTP/1.1 {refused.status} {HTTPStatus(refused.status).phrase}\r\n{lines}\r\n"
         self.transport.write(head.encode() + body)
         self.transport.close()
+        self._abort_later()
 
 
 def limited_protocol(limits: GatewayLimits) -> Any:

@@ -1,6 +1,7 @@
 """Clients that want to harm the server, while another one keeps being served. Its memory stays bounded."""
 
 import json
+import re
 import socket
 import threading
 import time
@@ -111,6 +112,29 @@ def test_slow_clients_are_cut_off(settings: Settings, record_property: Callable[
         assert all(b" 408 " in received or not received for received in map(answers, (*slow_heads, *slow_bodies)))
         statuses = [line["status"] for line in running.requests()]
         assert statuses.count(408) == len(slow_bodies)
+
+
+def test_clients_that_do_not_read_are_cut_off(
+    settings: Settings, record_property: Callable[[str, object], None]
+) -> None:
+    body = b"[" + b"1," * 29_999 + b"1]"
+    options = ("--set=gateway.request_timeout=3s", "--set=gateway.max_events=30000")
+    with attacked(settings, record_property, *options) as running:
+        clients = [socket.socket() for _ in range(3)]
+        for client in clients:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.connect(running.address)
+            client.sendall(HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        deadline = time.monotonic() + 60
+        while sum(line.get("events") == 30_000 for line in running.requests()) < len(clients):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        time.sleep(4)  # more than the timeout
+        for client in clients:
+            received = answers(client)
+            head, _, rest = received.partition(b"\r\n\r\n")
+            (length,) = re.findall(rb"content-length: (\d+)", head)
+            assert len(rest) < int(length), "what the client had not read in time is gone"
 
 
 def test_too_many_connections_are_refused(settings: Settings) -> None:
