@@ -36,7 +36,9 @@ class GatewaySettings(Section):
     )
     max_json_depth: int = Field(_DEFAULT.json_depth, ge=10, le=MAX_JSON_DEPTH, description="How deep JSON may nest.")
     max_json_values: int = Field(
-        _DEFAULT.json_values, ge=1000, description="Values in a body, counted as its commas and opening brackets."
+        _DEFAULT.json_values,
+        ge=1000,
+        description="JSON values of an event, counted as its commas and opening brackets.",
     )
     max_events: int = Field(_DEFAULT.events, ge=1, description="Events in one request.")
     request_timeout: Interval = Field(Duration("30s"), description="How long a body may take to arrive.")

@@ -12,6 +12,7 @@ from lineproof.producers.gateway.limits import GatewayLimits
 from lineproof.producers.gateway.refusals import RequestRefused
 
 ENCODINGS = ("gzip", "zstd")
+TOO_LARGE = 413
 
 _CHUNK = 2**16
 _GZIP_WINDOW = 31
@@ -139,7 +140,7 @@ def _refuse_length(stated: str | None, limits: GatewayLimits) -> None:
 
 def _too_large(limits: GatewayLimits) -> RequestRefused:
     return RequestRefused(
-        413,
+        TOO_LARGE,
         "body_too_large",
         f"The body has more than {limits.body_bytes} bytes.",
         "Send fewer events in a request, compress the body, or raise gateway.max_body_bytes.",
@@ -148,7 +149,7 @@ def _too_large(limits: GatewayLimits) -> RequestRefused:
 
 def _too_large_decompressed(limits: GatewayLimits) -> RequestRefused:
     return RequestRefused(
-        413,
+        TOO_LARGE,
         "decompressed_body_too_large",
         f"The body has more than {limits.decompressed_bytes} bytes when decompressed.",
         "Send fewer events in a request, or raise gateway.max_decompressed_bytes.",

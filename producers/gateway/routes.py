@@ -1,16 +1,18 @@
 """The routes of the gateway: OpenLineage events in, an answer when the broker has them."""
 
+import gc
 import json
 import logging
 import uuid
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import anyio
 from anyio import CapacityLimiter, fail_after, to_thread
 from fastapi import APIRouter, Request, Response
 
-from lineproof.producers.gateway.bodies import BytesInFlight, decompressed, read_body
+from lineproof.producers.gateway.bodies import TOO_LARGE, BytesInFlight, Reservation, decompressed, read_body
 from lineproof.producers.gateway.events import GatewayEvent, read_event
 from lineproof.producers.gateway.key_ring import KeyRing
 from lineproof.producers.gateway.keys import Key
@@ -31,7 +33,10 @@ COUNTS = "lineproof.counts"
 DEFECTS_HEADER = "Lineproof-Defects"
 
 _SMALL = 2**16
+_SMALL_DECOMPRESSED = 2**18
 """Bodies up to this size are read in the event loop: a thread would cost more than it saves."""
+_COPIES = 2
+"""An event is in memory as it came, and in its envelope."""
 _RETRY_AFTER_S = 5
 
 
@@ -57,6 +62,7 @@ class Gateway:
         self._writer, self._limits, self._keys, self._metrics = writer, limits, keys, metrics
         self._keep_rejected = keep_rejected
         self._bytes = BytesInFlight(limits.bytes_in_flight)
+        self._small_limits = replace(limits, decompressed_bytes=min(_SMALL_DECOMPRESSED, limits.decompressed_bytes))
         self._large_bodies = CapacityLimiter(1)  # so that only one of them is unpacked at a time
         self._emitter_id = str(uuid.uuid4())
         metrics.watch(writer, self._bytes)
@@ -92,8 +98,7 @@ class Gateway:
             except TimeoutError as error:
                 raise _too_slow(self._limits) from error
             encoding = request.headers.get("content-encoding", "").strip().lower()
-            is_array, read = await self._read(sent, encoding, key)
-            reservation.take(sum(len(one.payload) for one in read))
+            is_array, read = await self._read(sent, encoding, key, reservation)
             request.scope[COUNTS] = {"bytes": len(sent), "events": len(read)}
             del sent
             if must_be_array and not is_array:
@@ -102,14 +107,29 @@ class Gateway:
                 )
             return await self._stored(read, key, is_array=is_array)
 
-    async def _read(self, sent: bytes, encoding: str, key: Key | None) -> tuple[bool, list[_Read]]:
-        if len(sent) <= _SMALL and not encoding:
-            body = split(sent, self._limits)
+    async def _read(
+        self, sent: bytes, encoding: str, key: Key | None, reservation: Reservation
+    ) -> tuple[bool, list[_Read]]:
+        small = self._small(sent, encoding)
+        if small is not None:
+            body = split(small, self._limits)
             self._charge(key, body)
             return body.is_array, self._events(body, key)
         body = await to_thread.run_sync(self._split, sent, encoding, limiter=self._large_bodies)
+        reservation.take(_COPIES * sum(map(len, body.payloads)))  # before this waits for its turn, with others
         self._charge(key, body)
-        return body.is_array, await to_thread.run_sync(self._events, body, key, limiter=self._large_bodies)
+        return body.is_array, await to_thread.run_sync(self._many_events, body, key, limiter=self._large_bodies)
+
+    def _small(self, sent: bytes, encoding: str) -> bytes | None:
+        """The decompressed body, if it is small enough for the event loop."""
+        if len(sent) > _SMALL:
+            return None
+        try:
+            return decompressed(sent, encoding, self._small_limits)
+        except RequestRefused as refused:
+            if refused.status != TOO_LARGE:
+                raise
+            return None
 
     def _split(self, sent: bytes, encoding: str) -> Body:
         return split(decompressed(sent, encoding, self._limits), self._limits)
@@ -120,6 +140,16 @@ class Gateway:
 
     def _events(self, body: Body, key: Key | None) -> list[_Read]:
         return [_Read(payload, self._event(payload, key)) for payload in body.payloads]
+
+    def _many_events(self, body: Body, key: Key | None) -> list[_Read]:
+        """Without the garbage collector: all others wait while a large event is parsed, and it took 0.7 s instead of
+        0.2 s for two million lists.
+        """
+        gc.disable()
+        try:
+            return self._events(body, key)
+        finally:
+            gc.enable()
 
     def _event(self, payload: bytes, key: Key | None) -> GatewayEvent | RequestRefused:
         try:

@@ -8,7 +8,7 @@ elements, commas and white space.
 import re
 from typing import NamedTuple
 
-from lineproof.producers.gateway.limits import GatewayLimits
+from lineproof.producers.gateway.limits import VALUES_PER_BODY, GatewayLimits
 from lineproof.producers.gateway.refusals import RequestRefused, not_an_event
 from lineproof.schemas.reasons import Reason
 
@@ -34,19 +34,13 @@ def split(body: bytes, limits: GatewayLimits) -> Body:
         raise RequestRefused(
             400, "empty_body", "The request has no body.", "Send one event, or an array of events, as JSON."
         )
-    brackets = text.count(b"{") + text.count(b"[")
-    if brackets + text.count(b",") > limits.json_values:
-        raise RequestRefused(
-            413,
-            "too_many_values",
-            f"The body has more than {limits.json_values} JSON values.",
-            "Send fewer events in a request, or raise gateway.max_json_values.",
-        )
     if not text.startswith(b"["):
+        _refuse_values(text, limits.json_values)
         # Without enough brackets it cannot nest too deep. That is so for nearly every event, and fast to see.
-        if brackets > limits.json_depth:
+        if text.count(b"{") + text.count(b"[") > limits.json_depth:
             _commas(text, limits)
         return Body(False, [text])
+    _refuse_values(text, limits.json_values * VALUES_PER_BODY)
     commas = _commas(text, limits)
     if not text.endswith(b"]"):
         raise _invalid("the array does not end with ]")
@@ -56,7 +50,19 @@ def split(body: bytes, limits: GatewayLimits) -> Body:
         return Body(True, [])
     if b"" in payloads:
         raise _invalid(f"nothing at index {payloads.index(b'')} of the array")
+    for payload in payloads:
+        _refuse_values(payload, limits.json_values)
     return Body(True, payloads)
+
+
+def _refuse_values(text: bytes, limit: int) -> None:
+    if text.count(b"{") + text.count(b"[") + text.count(b",") > limit:
+        raise RequestRefused(
+            413,
+            "too_many_values",
+            f"There are more than {limit} JSON values.",
+            "Send fewer events in a request, smaller events, or raise gateway.max_json_values.",
+        )
 
 
 def _commas(text: bytes, limits: GatewayLimits) -> list[int]:

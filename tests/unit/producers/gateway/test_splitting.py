@@ -86,8 +86,10 @@ def test_an_empty_array_has_no_events() -> None:
         (b'{"a":' + b"[" * 50 + b"]" * 50 + b"}", "json_too_deep"),
         (b"[" + b",".join([b"{}"] * 101) + b"]", "too_many_events"),
         (b'{"a": [' + b"1," * 1001 + b"1]}", "too_many_values"),
+        (b'[{}, {"a": [' + b"1," * 1001 + b"1]}]", "too_many_values"),
+        (b"[" + b",".join([b'{"a": [' + b"1," * 900 + b"1]}"] * 5) + b"]", "too_many_values"),
     ],
-    ids=range(16),
+    ids=range(18),
 )
 def test_what_is_no_array_of_events_is_refused(body: bytes, code: str) -> None:
     with pytest.raises(RequestRefused) as refused:
