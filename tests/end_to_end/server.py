@@ -13,7 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from lineproof.local.server_process import RunningServer as Registered
+from lineproof.schemas.envelope import Envelope, decode
 from lineproof.settings import Settings
+from lineproof.topics.cluster import KafkaCluster
+from tests.end_to_end.tools import consumed, lineproof
+from tests.events import payload
 
 START_S = 60
 STOP_S = 60
@@ -84,3 +88,26 @@ def server(settings: Settings, *options: str, **environment: str) -> Iterator[Ru
             process.kill()
         process.wait()
     assert "Traceback" not in errors.read_text(), errors.read_text()
+
+
+def payloads(settings: Settings, count: int) -> list[bytes]:
+    """The events on the topic, as bytes."""
+    opened = [decode(message.value()) for message in consumed(settings, settings.topics.events, count)]
+    return [one.payload if isinstance(one, Envelope) else one for one in opened]
+
+
+def size(settings: Settings) -> int:
+    """How many records the topic has."""
+    return sum(end for _, end in KafkaCluster(settings.kafka).offsets(settings.topics.events).values())
+
+
+def number(at: int, **changes: Any) -> bytes:
+    """An event that differs from the others."""
+    return payload(job={"namespace": "tests", "name": f"job-{at}"}, **changes)
+
+
+def add_key(settings: Settings, *options: str) -> str:
+    """Make a key with the command, and return it."""
+    added = lineproof("keys", "add", *options, f"--set=home={settings.home}")
+    assert added.returncode == 0, added.stderr
+    return added.stdout.strip()
