@@ -1,5 +1,6 @@
 """The gateway without a broker, with a broker that is killed, and at its own end."""
 
+import asyncio
 import threading
 import time
 from pathlib import Path
@@ -8,11 +9,15 @@ import httpx
 import pytest
 
 from lineproof.local.broker import Broker
+from lineproof.producers.gateway.topic_writer import Answer, Outcome, TopicWriter
+from lineproof.producers.spooling.frames import SpooledRecord
 from lineproof.schemas.envelope import Envelope, decode
+from lineproof.schemas.headers import PRINCIPAL
 from lineproof.settings import Settings
 from lineproof.topics.cluster import KafkaCluster
 from tests.end_to_end.server import add_key, number, payloads, server, size
 from tests.end_to_end.tools import consumed
+from tests.events import payload
 
 
 @pytest.fixture
@@ -149,3 +154,41 @@ def test_sigterm_ends_what_was_begun(settings: Settings) -> None:
             thread.join()
     assert set(answers) == {201}
     assert size(settings) == len(answers)
+
+
+def test_a_producer_that_is_broken_is_replaced(settings: Settings, tmp_path: Path) -> None:
+    """librdkafka's producer sends nothing more after a fatal error, which cannot be provoked from here."""
+
+    async def store_twice() -> list[Answer]:
+        writer = TopicWriter(settings.kafka, settings.topics.events, tmp_path)
+        writer.start()
+        first = await writer.store([SpooledRecord(b"key", b"{}")], None)
+        writer._is_broken = True
+        second = await writer.store([SpooledRecord(b"key", b"{}")], "team-a")
+        assert not writer._is_broken
+        assert writer.close()
+        return first + second
+
+    assert asyncio.run(store_twice()) == [Answer(Outcome.STORED), Answer(Outcome.STORED)]
+    assert [message.headers() for message in consumed(settings, settings.topics.events, 2)] == [
+        None,
+        [(PRINCIPAL, b"team-a")],
+    ]
+
+
+def test_a_topic_that_does_not_exist_is_no_place_for_events(settings: Settings, tmp_path: Path) -> None:
+    missing = settings.model_copy(
+        update={"topics": settings.topics.model_copy(update={"events": "missing"}), "home": tmp_path / "other"}
+    )
+    with server(missing, "--set=gateway.acknowledge_timeout=10s") as running, httpx.Client(timeout=60) as client:
+        answer = client.post(f"{running.url}/api/v1/lineage", content=number(1))
+        assert (answer.status_code, answer.json()["code"]) == (503, "broker_unavailable")
+        assert client.get(f"{running.url}/readyz").status_code == 503
+
+
+def test_a_record_that_the_topic_refuses_is_too_large(settings: Settings) -> None:
+    large = payload(job={"namespace": "tests", "name": "job", "facets": {"x": {"text": "x" * 21_000_000}}})
+    with server(settings, "--set=gateway.max_body_bytes=30000000") as running, httpx.Client(timeout=60) as client:
+        answer = client.post(f"{running.url}/api/v1/lineage", content=large)
+        assert (answer.status_code, answer.json()["code"]) == (413, "record_too_large")
+        assert client.post(f"{running.url}/api/v1/lineage", content=number(1)).status_code == 201
