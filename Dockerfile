@@ -14,7 +14,7 @@ RUN pip install --constraint /build/requirements.lock setuptools \
     && pip install --constraint /build/requirements.lock --no-build-isolation pyspark
 
 COPY . /build/lineproof
-RUN pip install --constraint /build/requirements.lock --no-build-isolation "/build/lineproof[streaming]" \
+RUN pip install --constraint /build/requirements.lock --no-build-isolation "/build/lineproof[streaming,server]" \
     && lineproof jars \
     && rm -rf /build
 

@@ -13,6 +13,7 @@ from lineproof.bench.environment import Environment, benchmark_environment
 from lineproof.bench.explain import explain as steps_of
 from lineproof.bench.figures import Figure
 from lineproof.bench.first_use import first_use
+from lineproof.bench.gateway import gateway
 from lineproof.bench.growth import growth
 from lineproof.bench.query import query
 from lineproof.bench.steady import steady
@@ -22,6 +23,7 @@ from lineproof.settings import Settings
 
 PARTS: dict[str, Callable[[Environment], Iterator[Figure]]] = {
     "emit": lambda _: emission(),
+    "gateway": lambda _: gateway(),
     "throughput": lambda environment: chain(throughput(environment), query(environment, CURATED)),
     "steady": lambda environment: steady(environment, max(30, round(environment.events * STEADY_SHARE))),
     "growth": lambda environment: growth(environment, environment.events * EVENTS_BEFORE_GROWTH),

@@ -58,8 +58,13 @@ class Delivery:
 
     def publish(self, key: bytes, envelope: Envelope) -> None:
         """Append one event to the spool: a write to the page cache."""
-        if self.spool.append(SpooledRecord(key, envelope.encode())):
+        self.append(SpooledRecord(key, envelope.encode()))
+
+    def append(self, record: SpooledRecord) -> bool:
+        """Append a record to the spool. Returns False if there is no room for it."""
+        if is_appended := self.spool.append(record):
             self._wake_worker()
+        return is_appended
 
     def flush(self, timeout_s: float) -> bool:
         """Wait until everything is delivered, orphaned events included. Returns False on timeout."""

@@ -53,6 +53,12 @@ def kind_of(document: dict[str, Any]) -> str | None:
     return next((kind for kind in KINDS if kind.lower() in document), None)
 
 
+def follows_specification(document: dict[str, Any]) -> bool:
+    """Whether a document is valid by the specification. What it costs does not depend on the number of faults."""
+    kind = kind_of(document)
+    return kind is not None and bool(_VALIDATORS[kind].is_valid(document))
+
+
 def parse(payload: bytes) -> Event:
     """Validate the bytes of an event against the specification."""
     try:
@@ -70,7 +76,7 @@ def parse_document(document: Any, payload: bytes) -> Event:
             "Not an OpenLineage event: it has neither a run, nor a dataset, nor a job.",
             "Publish run, dataset or job events only.",
         )
-    if not _VALIDATORS[kind].is_valid(document):
+    if not follows_specification(document):
         problems = [
             f"{'.'.join(map(str, problem.instance_path)) or 'the event'}: {problem.message}"
             for problem in _VALIDATORS[kind].iter_errors(document)

@@ -82,7 +82,9 @@ def bench(
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Only this one of emit, throughput, steady, growth, first-use. Repeatable."),
+        typer.Option(
+            metavar="NAME", help="Only this one of emit, gateway, throughput, steady, growth, first-use. Repeatable."
+        ),
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show how one batch spends its time instead.")] = False,
 ) -> None:

@@ -23,6 +23,7 @@ from lineproof.cli import (
     pipelines,
     quality,
     replay,
+    server,
     service,
     tables,
     tail,
@@ -36,6 +37,7 @@ RENAMED = {"emit": "load"}
 EXTRAS = {
     **dict.fromkeys(("pyspark", "delta", "duckdb", "deltalake", "pyarrow", "py4j"), "streaming"),
     "great_expectations": "streaming,quality",
+    **dict.fromkeys(("anyio", "fastapi", "h11", "prometheus_client", "starlette", "uvicorn", "zstandard"), "server"),
 }
 """Optional packages, and the extra that installs each: the emitter works without them."""
 
@@ -65,6 +67,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
         service.down,
         service.status,
         job.job,
+        server.serve,
         service.check,
         service.jars,
         job.bench,
@@ -79,6 +82,7 @@ for panel, functions in COMMANDS.items():
     for function in functions:
         app.command(rich_help_panel=panel)(function)
 app.add_typer(pipelines.app, name="pipelines", rich_help_panel="Events")
+app.add_typer(server.keys_app, name="keys", rich_help_panel="Run")
 app.add_typer(quality.app, name="quality", rich_help_panel="Tables")
 app.add_typer(certificates.app, name="certificates", rich_help_panel="Tables")
 app.add_typer(dead_letters.app, name="dead-letters", rich_help_panel="Recovery")

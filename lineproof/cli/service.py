@@ -32,13 +32,18 @@ def up(
     accept_loss: AcceptLossOption = None,
     restore_checkpoint: RestoreOption = False,
     rebuild: RebuildOption = False,
+    gateway: Annotated[
+        bool,
+        typer.Option(help="Also take events over HTTP, as `lineproof serve` does; on a free port if 5000 is taken."),
+    ] = True,
 ) -> None:
-    """Run a broker and the job on this machine until Ctrl-C. Continues where it stopped.
+    """Run a broker, the job and the HTTP gateway on this machine until Ctrl-C. Continues where it stopped.
 
     [bold]Example:[/] lineproof up --detach
     """
     from lineproof.local import services
     from lineproof.local.job_config import Recovery
+    from lineproof.local.server_process import RunningServer
 
     if detach:
         arguments = [
@@ -46,10 +51,13 @@ def up(
             *([f"--accept-loss={accept_loss}"] if accept_loss is not None else []),
             *(["--restore-checkpoint"] if restore_checkpoint else []),
             *(["--rebuild"] if rebuild else []),
+            *([] if gateway else ["--no-gateway"]),
         ]
         with err.status("Starting broker and job…"):
             services.up_detached(arguments, context.settings)
-        err.print("Running. `lineproof status` shows its state, `lineproof down` stops it.")
+        server = RunningServer.of(context.settings.home)
+        where = f" Gateway at {server.url}." if server else ""
+        err.print(f"Running.{where} `lineproof status` shows its state, `lineproof down` stops it.")
     else:
         err.print("Starting broker and job…")
         services.up(
@@ -58,13 +66,14 @@ def up(
             lambda address: err.print(f"Running; broker at {address}. Ctrl-C stops."),
             Recovery(accept_loss, restore_checkpoint, rebuild),
             say,
+            context.arguments if gateway else None,
         )
         err.print("Stopped.")
 
 
 @with_context
 def down(context: CommandContext) -> None:
-    """Stop the broker and the job that `lineproof up` started.
+    """Stop the broker, the job and the gateway that `lineproof up` started.
 
     [bold]Example:[/] lineproof down
     """

@@ -1,5 +1,7 @@
 """The Kafka broker and the schema registry that the settings name, or the embedded broker if it runs."""
 
+import socket
+
 from lineproof.local.broker_state import broker_address
 from lineproof.schemas.registry import Registry
 from lineproof.settings import Settings
@@ -33,3 +35,12 @@ def schema_ids(settings: Settings) -> dict[int, int]:
         for topic in topics.names or (topics.first,):  # with patterns alone, there is no subject to ask for
             registered |= registry.envelope_ids(topic)
     return {**registered, **settings.schema_ids}
+
+
+def is_free(host: str, port: int) -> bool:
+    """Whether this process could listen there now."""
+    try:
+        with socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET):
+            return True
+    except OSError:
+        return False

@@ -1,11 +1,11 @@
-"""`lineproof up` and `down`: the broker and the job as one service on this machine."""
+"""`lineproof up` and `down`: the broker, the job and the gateway as one service on this machine."""
 
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from lineproof.local.broker import Broker
 from lineproof.local.job_config import NO_RECOVERY, Recovery
 from lineproof.local.job_runner import run_job
 from lineproof.local.logs import rotate_up_log, up_log
+from lineproof.local.server_process import RunningServer, ServerFailed, can_serve, server_log, start_server
 from lineproof.schemas.errors import LineproofError
 from lineproof.settings import Settings
 from lineproof.streaming.run import Progress
@@ -65,8 +66,12 @@ def up(
     started: Callable[[str], None],
     recovery: Recovery = NO_RECOVERY,
     say: Callable[[str], None] = lambda _: None,
+    gateway: Sequence[str] | None = None,
 ) -> None:
-    """Run broker and job until a signal stops them. `started` gets the broker's address."""
+    """Run broker, job and gateway until a signal stops them. `started` gets the broker's address.
+
+    `gateway` has the arguments that select these settings for its process; None: no gateway.
+    """
     refuse_foreign_broker(settings)
     service = Service(settings.home)
     refuse_if_running(service)
@@ -75,17 +80,21 @@ def up(
     address = broker.start()
 
     def ready() -> None:
+        if gateway is not None:
+            _start_gateway(settings, gateway, say)
         service.register()
         started(address)
 
     def report_batch(batch: Progress) -> None:
-        rotate_up_log(up_log(settings))
+        for log in (up_log(settings), server_log(settings)):
+            rotate_up_log(log)
         report(batch)
 
     try:
         run_job(settings, create_topics=True, report=report_batch, started=ready, recovery=recovery, say=say)
     finally:
         service.unregister()
+        _stop_gateway(settings)
         broker.stop(BROKER_TIMEOUT_S)
 
 
@@ -123,10 +132,33 @@ def down(settings: Settings, report: Callable[[str], None] = lambda _: None, tim
     process = Service(settings.home).process()
     if process:
         _stop_job(process, timeout_s - BROKER_TIMEOUT_S, report)
+    had_server = _stop_gateway(settings)
     broker = Broker(settings.home / "broker")
     had_broker = broker.address() is not None
     broker.stop(max(1.0, deadline - time.monotonic()))
-    return bool(process) or had_broker
+    return bool(process) or had_server or had_broker
+
+
+def _start_gateway(settings: Settings, arguments: Sequence[str], say: Callable[[str], None]) -> None:
+    """The job is worth running without it, so an error is only said."""
+    if left := RunningServer.of(settings.home):  # of a service that was killed, or started by hand
+        say(f"Gateway at {left.url}.")
+        return
+    if not can_serve():
+        say("No gateway: its packages are not installed. Run: pip install 'lineproof[server]'")
+        return
+    try:
+        say(f"Gateway at {start_server(settings, arguments).url}.")
+    except ServerFailed as error:
+        say(str(error))
+
+
+def _stop_gateway(settings: Settings) -> bool:
+    """Stop the gateway of this home directory; return whether it was running."""
+    server = RunningServer.of(settings.home)
+    if server:
+        server.stop(BROKER_TIMEOUT_S)
+    return server is not None
 
 
 def _stop_job(process: psutil.Process, timeout_s: float, report: Callable[[str], None]) -> None:

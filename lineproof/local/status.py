@@ -5,6 +5,7 @@ import time
 from lineproof.local.broker_state import broker_address
 from lineproof.local.endpoints import client_options
 from lineproof.local.job_state import job_state, query_states
+from lineproof.local.server_process import RunningServer
 from lineproof.local.services import Service
 from lineproof.schemas.archive_names import newest_name
 from lineproof.schemas.errors import LineproofError
@@ -18,8 +19,10 @@ def status(settings: Settings) -> dict[str, str | int | float]:
     """The state of broker, job and tables, by name."""
     now, heartbeat = time.time(), read_heartbeat(settings.checkpoints_path)
     address = broker_address(settings.home / "broker")
+    server = RunningServer.of(settings.home)
     report: dict[str, str | int | float] = {
         "embedded broker": f"running at {address}" if address else "stopped",
+        "gateway": f"running at {server.url}" if server else "stopped",
         "job": job_state(heartbeat, Service(settings.home).process(), now),
         "tables": settings.tables_path,
     }

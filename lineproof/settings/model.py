@@ -9,6 +9,7 @@ from pydantic import Field, field_validator, model_validator
 from lineproof.schemas.durations import AVAILABLE_NOW, Duration
 from lineproof.schemas.envelope import WRITER_SCHEMAS
 from lineproof.schemas.registry import InvalidRegistryOptions, check
+from lineproof.settings.gateway import GatewaySettings
 from lineproof.settings.kafka_source import check_source_options
 from lineproof.settings.masking import mask_secrets
 from lineproof.settings.sections import (
@@ -78,6 +79,7 @@ class Settings(Section):
     principals: PrincipalSettings = Field(
         PrincipalSettings(), description="Who sent a record, and what may be said by whom."
     )
+    gateway: GatewaySettings = Field(GatewaySettings(), description="The HTTP server of `lineproof serve`.")
     schema_registry: dict[str, str] = Field(
         default_factory=dict,
         description="Options of the schema registry, such as `url`. Empty: no registry; records carry the fingerprint "
@@ -172,6 +174,11 @@ class Settings(Section):
     def spool_path(self) -> Path:
         """The directory where events wait until they are delivered."""
         return Path(self.emitter.spool or self.home / "spool").absolute()
+
+    @property
+    def keys_path(self) -> Path:
+        """The file of the API keys."""
+        return Path(self.gateway.keys_file or self.home / "keys.json").absolute()
 
     @property
     def events_path(self) -> Path:

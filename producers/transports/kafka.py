@@ -9,7 +9,7 @@ from typing import Any
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from lineproof.producers.delivery import Delivery
-from lineproof.producers.spooling.frames import SpooledRecord
+from lineproof.producers.spooling.frames import SpooledRecord, decode_headers
 from lineproof.producers.spooling.spool import Spool
 from lineproof.producers.spooling.spool_directory import SpoolEntry
 from lineproof.producers.transports.base import DeliveryResult, DeliveryStatus, EndpointUnavailable
@@ -39,7 +39,7 @@ DEFAULTS: dict[str, Any] = {
 MAX_SPOOL_BYTES = 2**30
 _BATCH_COUNT = "batch.num.messages"
 
-_REJECTED_CODES = frozenset(
+REJECTED_CODES = frozenset(
     {
         KafkaError.MSG_SIZE_TOO_LARGE,
         KafkaError.INVALID_MSG_SIZE,
@@ -77,9 +77,11 @@ class KafkaSender:
 
     def send(self, record: SpooledRecord, entry: SpoolEntry) -> bool:
         """Take a record for delivery. Returns False if the local queue is full. Raises if the registry is down."""
-        value = self._framed(record.value)
+        value = framed(record.value, self._topic, self._registry)
+        on_delivery = partial(self._on_delivery, entry)
+        headers: Any = decode_headers(record.headers) or None
         try:
-            self._producer.produce(self._topic, value, record.key, on_delivery=partial(self._on_delivery, entry))
+            self._producer.produce(self._topic, value, record.key, on_delivery=on_delivery, headers=headers)
         except BufferError:
             return False
         except KafkaException as error:
@@ -116,18 +118,6 @@ class KafkaSender:
         self._producer.purge()
         del self._producer
 
-    def _framed(self, value: bytes) -> bytes:
-        """The value with the registry's schema id instead of the fingerprint that a spooled record has.
-
-        The registry is asked here, in the worker thread: a publish must not wait for it.
-        """
-        if self._registry is None:
-            return value
-        for schema in WRITER_SCHEMAS.values():
-            if value.startswith(header := schema.header()):
-                return schema.header(self._registry.register(self._topic, schema)) + value[len(header) :]
-        return value
-
     def _on_delivery(self, entry: SpoolEntry, error: KafkaError | None, _message: Message | None) -> None:
         if error is None:
             self._results.append(DeliveryResult(DeliveryStatus.DELIVERED, entry))
@@ -135,7 +125,7 @@ class KafkaSender:
             self._results.append(DeliveryResult(self._status(error, entry), entry, error.str()))
 
     def _status(self, error: KafkaError, entry: SpoolEntry) -> DeliveryStatus:
-        if error.code() not in _REJECTED_CODES:
+        if error.code() not in REJECTED_CODES:
             return DeliveryStatus.RETRY
         was_alone = not self._is_batching or entry.size >= int(self._options["batch.size"])
         if error.code() == KafkaError.MSG_SIZE_TOO_LARGE and not was_alone:
@@ -145,6 +135,19 @@ class KafkaSender:
 
     def _on_error(self, error: KafkaError) -> None:
         self._results.append(DeliveryResult(DeliveryStatus.ENDPOINT_ERROR, None, error.str()))
+
+
+def framed(value: bytes, topic: str, registry: Registry | None) -> bytes:
+    """The value with the registry's schema id instead of the fingerprint that `Envelope.encode` writes.
+
+    The registry is asked here, in the worker thread: a publish must not wait for it.
+    """
+    if registry is None:
+        return value
+    for schema in WRITER_SCHEMAS.values():
+        if value.startswith(header := schema.header()):
+            return schema.header(registry.register(topic, schema)) + value[len(header) :]
+    return value
 
 
 def kafka_transport(

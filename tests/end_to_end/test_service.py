@@ -8,9 +8,11 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+import httpx
 import psutil
 import pytest
 
+from lineproof.local.server_process import RunningServer
 from lineproof.serving.sql import QueryError, Tables
 from tests.end_to_end.tools import lineproof
 from tests.events import payload
@@ -63,11 +65,20 @@ def test_detached_service_and_foreground_service(home: Path, tmp_path: Path) -> 
         assert status["records not archived yet of lineage.events"] == 0
         assert status["job"].startswith("running")
         assert status["state of ingest"]
+        url = status["gateway"].removeprefix("running at ")
+        taken = httpx.post(
+            f"{url}/api/v1/lineage", content=payload(run={"runId": "01890000-0000-7000-8000-000000000009"})
+        )
+        assert taken.status_code == 201
+        wait_for_runs(home, 2)
         assert status["events not in the graph yet"] in (0, 2)
     finally:
         down = lineproof("down", here)
     assert down.stderr.strip().endswith("Stopped.")
     assert lineproof("down", here).stderr.strip().endswith("Nothing was running.")
+    assert RunningServer.of(home) is None
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(f"{url}/livez")
 
     foreground = subprocess.Popen(
         [sys.executable, "-m", "lineproof", "up", here, *SPARK, "--set=quality.run_every=15m"],
@@ -84,7 +95,7 @@ def test_detached_service_and_foreground_service(home: Path, tmp_path: Path) -> 
             check=True,
         )
         assert other.returncode == 0
-        wait_for_runs(home, 2)
+        wait_for_runs(home, 3)
         children = psutil.Process(foreground.pid).children(recursive=True)
     finally:
         foreground.send_signal(signal.SIGINT)

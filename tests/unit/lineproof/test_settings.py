@@ -290,7 +290,9 @@ def test_every_setting_has_a_description() -> None:
 
 
 def test_sections_are_derived_from_the_model() -> None:
-    sections = {"topics", "emitter", "plugins", "quality", "maintenance", "retention", "limits", "principals"}
+    sections = {
+        *("topics", "emitter", "plugins", "quality", "maintenance", "retention", "limits", "principals", "gateway"),
+    }
     assert set(SECTIONS) == sections
     assert {"facets", "schema_registry", "schema_ids", "kafka", "source", "spark"} == OPTIONS
     empty = written("".join(f"{name}:\n" for name in (*SECTIONS, *OPTIONS)))

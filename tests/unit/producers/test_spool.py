@@ -15,11 +15,12 @@ from types import SimpleNamespace
 import pytest
 
 from lineproof.producers.spooling import log_throttle, segments, spool
-from lineproof.producers.spooling.frames import SpooledRecord, encode_frame
+from lineproof.producers.spooling.frames import SpooledRecord, decode_headers, encode_frame, encode_headers
 from lineproof.producers.spooling.spool import Spool, SpoolUnusable
 
 PLENTY = 2**30
-RECORDS = [SpooledRecord(b"key %d" % number, bytes(range(60)) * (number + 1)) for number in range(3)]
+HEADERS = [encode_headers({"lineproof.principal": "team-a"}), b"", encode_headers({"a": "1", "b": "=é"})]
+RECORDS = [SpooledRecord(b"key %d" % at, bytes(range(60)) * (at + 1), headers) for at, headers in enumerate(HEADERS)]
 
 
 @pytest.fixture
@@ -94,6 +95,14 @@ def test_records_appended_during_reading_are_read(root: Path) -> None:
     growing.append(RECORDS[1])
     assert growing.has_unread
     assert list(rest(growing)) == RECORDS[1:2]
+
+
+def test_headers_are_what_they_were() -> None:
+    assert [decode_headers(headers) for headers in HEADERS] == [
+        [("lineproof.principal", b"team-a")],
+        [],
+        [("a", b"1"), ("b", "=é".encode())],
+    ]
 
 
 def test_a_truncated_record_is_skipped(root: Path) -> None:
