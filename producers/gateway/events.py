@@ -6,7 +6,7 @@ JSON: an envelope repeats run, job and time as a valid event has them.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from itertools import chain
@@ -21,8 +21,8 @@ from lineproof.schemas.reasons import Reason
 _LOCAL_TIME = re.compile(r"([1-9]\d{3}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(\.\d+)?", re.ASCII)
 _ZONE = re.compile(r"[Zz]|[+-](0\d|1[0-7]):?[0-5]\d|[+-]18:?00", re.ASCII)
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_MAX_NUMBER = 1000
-"""Characters of a number: the limit of the job's parser."""
+_MAX_NUMBER, _MAX_NAME = 1000, 50_000
+"""Characters of a number and of a name: the limits of the job's parser."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,8 @@ def _parse(payload: bytes) -> tuple[dict[str, Any], list[dict[str, Any]]]:
 
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
+        if any(len(name) > _MAX_NAME for name in found):
+            raise ValueError(f"a name has more than {_MAX_NAME} characters")
         if len(found) != len(pairs):
             ambiguous.append(found)
         return found
@@ -179,6 +181,12 @@ def _facets(document: dict[str, Any]) -> Iterator[Any]:
             yield entity.get("facets")
 
 
+def _run_facets(document: dict[str, Any]) -> Iterable[Any]:
+    run = document.get("run")
+    facets = run.get("facets") if isinstance(run, dict) else None
+    return facets.values() if isinstance(facets, dict) else ()
+
+
 def _defects(document: dict[str, Any], kind: str, run_id: str, time: str) -> list[Defect]:
     """What is wrong with the event, as far as it can be seen without another pass over it."""
     lists = [document.get(role) for role in ("inputs", "outputs")]
@@ -188,6 +196,7 @@ def _defects(document: dict[str, Any], kind: str, run_id: str, time: str) -> lis
         any(entity is not None and not isinstance(entity, dict) for entity in entities)
         or any(found is not None and not isinstance(found, list) for found in lists)
         or any(not isinstance(dataset, dict) for dataset in datasets)
+        or any(facet is not None and not isinstance(facet, dict) for facet in _run_facets(document))
     )
     is_nameless = any(
         isinstance(dataset, dict) and not (_text(dataset.get("namespace")) and _text(dataset.get("name")))

@@ -104,7 +104,7 @@ def test_the_job_agrees_with_the_gateway(settings: Settings, run_job: RunJob) ->
             if answer.status_code == 201:
                 found = answer.headers.get("Lineproof-Defects", "")
                 named[event_id(body)] = {*found.split(", ")} - {""}
-        assert len(unusual) - len(named) == 1, "only the one that nests 900 deep is refused"
+        assert len(unusual) - len(named) == 1, "only the one that nests 1,000 deep is refused"
     run_job(settings)
     assert rows(settings, "dead_letters") == []
     seen = Tables(settings.tables_path).query("SELECT event_id, defects FROM lineage_events").rows
