@@ -20,6 +20,8 @@ _RECORD_BYTES, _FIELD_BYTES = 128, 10
 _CHARACTERS_SHARE, _KEY_SHARE = 256, 8
 """A shortened text has at most limit/256 characters, a key limit/8 bytes. A record has 20 texts, of up to 4 bytes a
 character."""
+_UUID_CHARACTERS = 36
+"""Also with the smallest limit, ids stay whole."""
 
 
 def fits(limit: int, size: Column) -> Column:
@@ -48,7 +50,7 @@ def shortened(fields: Iterable[StructField], limit: int) -> list[Column]:
 
 def _shortened(column: Column, kind: DataType, limit: int) -> Column:
     if isinstance(kind, StringType):
-        return F.left(column, F.lit(limit // _CHARACTERS_SHARE))
+        return F.left(column, F.lit(max(limit // _CHARACTERS_SHARE, _UUID_CHARACTERS)))
     if isinstance(kind, ArrayType):
         return F.slice(column, 1, 0)
     if isinstance(kind, StructType):

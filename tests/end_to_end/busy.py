@@ -28,9 +28,9 @@ def compute(spark: SparkSession) -> None:
 
 
 def plan(_curate: Curate, arrived: DataFrame, number: int) -> None:
-    """Keep the query's own thread busy without end: an expression without columns is computed while Spark plans."""
+    """Keep the query's own thread busy without end: columns of constants are computed while Spark plans."""
     print(BUSY, flush=True)
-    arrived.sparkSession.range(1).selectExpr(ENDLESS.format("0")).collect()
+    arrived.sparkSession.sql(f"SELECT {ENDLESS.format('id')} FROM VALUES (0L) AS one(id)").collect()
 
 
 if __name__ == "__main__":
