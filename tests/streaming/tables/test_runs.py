@@ -3,7 +3,7 @@
 import re
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -12,14 +12,15 @@ import pytest
 from pyspark.sql import SparkSession
 
 from lineproof.serving.sql import Tables
-from tests.certificates import chain_of, facet_of
+from tests.certificates import draft, facet_of
 from tests.histories import FACET
 from tests.streaming.curated import curated
 from tests.streaming.story import WORLD, dataset, event
 
 MINUTE = 60_000
 Step = tuple[str | None, int, dict[str, Any]]
-ALTERED = {**facet_of(chain_of(1)[0]), "contractVersion": "changed"}
+CERTIFIED = str(uuid.uuid4())
+ALTERED = {**facet_of(replace(draft(0), run_id=CERTIFIED).sealed()), "contractVersion": "changed"}
 
 
 def error(message: str) -> dict[str, Any]:
@@ -91,6 +92,7 @@ OUTCOMES: dict[str, Outcome] = {
     "altered_certificate": Outcome(
         [START, ("COMPLETE", 3, {"run": {"cdme_fidelityCertificate": ALTERED}})],
         {"state": "COMPLETED", "certificate_verdict": "altered"},
+        CERTIFIED,
     ),
     "streaming_job": Outcome(
         [("START", 1, STREAMING), ("RUNNING", 2, {})], {"state": "RUNNING", "ended_at": None, "is_overdue": False}
