@@ -23,7 +23,7 @@ from tests.unit.quality.test_suite import OUR_SUITES
 FAULTS: dict[str, tuple[dict[str, str], str]] = {
     "archive": ({"timestamp": "NULL"}, "expect_column_values_to_not_be_null"),
     "accepted_losses": ({"first_offset": "-1"}, "expect_column_values_to_be_between"),
-    "runs": ({"run_id": "'not-a-uuid'"}, "expect_column_values_to_match_regex"),
+    "runs": ({"run_id": "''"}, "expect_column_value_lengths_to_be_between"),
     "lineage_events": (
         {"event_id": "'x'", "run_id": "'00000000-0000-0000-0000-000000000099'"},
         "the run of an event is a row of runs",
@@ -40,6 +40,10 @@ FAULTS: dict[str, tuple[dict[str, str], str]] = {
     "dataset_schemas": ({}, "expect_compound_columns_to_be_unique"),
     "certificates": ({"certificate_key": "'short'"}, "expect_column_value_lengths_to_equal"),
     "quality_results": ({"result_id": "'x'", "unexpected_share": "2.0"}, "expect_column_values_to_be_between"),
+    "quarantine": (
+        {"query": "'ingest'", "error": "'e'", "found_at": "current_timestamp()"},
+        "expect_column_values_to_be_in_set",
+    ),
     "dead_letters": ({"offset": "999", "reason": "'bad luck'"}, "expect_column_values_to_be_in_set"),
 }
 """For each table: the columns of a wrong row, and the expectation that finds it."""
