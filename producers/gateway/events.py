@@ -76,8 +76,10 @@ def _sealed(document: dict[str, Any], payload: bytes, emitter_id: str) -> Envelo
     """
     try:
         if follows_specification(document):
-            return Envelope.seal(parse_document(document, payload), emitter_id, 0)
-    except (InvalidEvent, ValueError):  # names that no envelope can hold; nesting that is too deep for the validator
+            event = parse_document(document, payload)
+            event.event_time.astimezone(timezone.utc)  # Python could not read an envelope with a later time
+            return Envelope.seal(event, emitter_id, 0)
+    except (InvalidEvent, ValueError, OverflowError):  # also names that no envelope can hold, and very deep nesting
         return None
     return None
 

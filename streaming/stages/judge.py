@@ -12,7 +12,7 @@ from lineproof.schemas.limits import Limits
 from lineproof.schemas.openlineage import EVENT_TYPES
 from lineproof.schemas.reasons import Reason
 from lineproof.streaming.stages import extract, parse
-from lineproof.streaming.stages.values import is_blank, is_local_time, is_uuid
+from lineproof.streaming.stages.values import is_blank, is_local_time, is_uuid, until_last_time
 
 ENVELOPE_FACTS = ("event_id", "kind", "event_type", "event_time", "run_id", "job_namespace", "job_name")
 """The facts that an envelope repeats."""
@@ -37,7 +37,9 @@ def event_fault(stated_time: Column) -> Column:
 
 def envelope_fault(envelope: Column) -> Column:
     """The reason why an envelope does not belong to its payload; null if it does, or if there is none."""
-    agrees = reduce(and_, (envelope[name].eqNullSafe(F.col(name)) for name in ENVELOPE_FACTS))
+    stated = {name: envelope[name] for name in ENVELOPE_FACTS}
+    stated["event_time"] = until_last_time(envelope["event_time"])
+    agrees = reduce(and_, (fact.eqNullSafe(F.col(name)) for name, fact in stated.items()))
     return F.when(envelope.isNotNull() & ~agrees, Reason.ENVELOPE_DISAGREES.value)
 
 

@@ -20,12 +20,14 @@ def instant(text: Column) -> Column:
     with_zone = F.translate(text, "tz", "TZ").try_cast("timestamp")
     return (
         F.when(text.rlike(_UTC), text.try_cast("timestamp"))
-        .when(
-            text.rlike(LOCAL_TIME + _ZONE),
-            F.when(with_zone > F.expr(_LAST_TIME), F.expr(_LAST_TIME)).otherwise(with_zone),
-        )
+        .when(text.rlike(LOCAL_TIME + _ZONE), until_last_time(with_zone))
         .when(is_local_time(text), F.concat(F.translate(text, "t", "T"), F.lit("Z")).try_cast("timestamp"))
     )
+
+
+def until_last_time(time: Column) -> Column:
+    """The time, or the end of the year 9999 if that is earlier."""
+    return F.when(time > F.expr(_LAST_TIME), F.expr(_LAST_TIME)).otherwise(time)
 
 
 def time_or_day(text: Column) -> Column:

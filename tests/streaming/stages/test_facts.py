@@ -12,7 +12,7 @@ from lineproof.schemas.reasons import Reason
 from lineproof.streaming.stages.facts import facts
 from lineproof.streaming.stages.values import time_or_day
 from tests.bad_input import BAD, DEFECTIVE, ENVELOPE, NASTY, TWICE, USABLE
-from tests.events import RUN_ID, payload
+from tests.events import RUN_ID, payload, sealed
 from tests.streaming.records import records
 
 VALUES = {**{name: value for name, (value, _) in {**BAD, **DEFECTIVE}.items()}, **USABLE}
@@ -100,6 +100,12 @@ def test_times_are_such_as_readers_in_python_can_hold(spark: SparkSession) -> No
 def test_a_time_in_the_future_ranks_as_the_time_of_the_record(decoded: dict[str, Row]) -> None:
     for name in ("far ahead", "after the last year"):
         assert decoded[name].event_time == decoded[name].timestamp
+
+
+def test_an_envelope_may_state_a_time_after_the_last_year(spark: SparkSession) -> None:
+    value = sealed(payload(eventTime="9999-12-31T23:59:59-14:00")).encode()
+    [row] = facts(records(spark, [value]), {}).select("reason", "defects").collect()
+    assert (row.reason, row.defects) == (None, ["event_time_in_future"])
 
 
 def test_other_datasets_than_the_nameless_are_kept(decoded: dict[str, Row]) -> None:
