@@ -154,7 +154,7 @@ def _id_of_what_counts() -> Column:
     without them, so it is another event: which copy is read first must not decide what the tables say.
     """
     event_id, timestamp = F.col("event_id"), F.unix_micros("timestamp").cast("string")
-    codes = F.array_intersect("defects", F.array(*(F.lit(defect.value) for defect in OF_RECORD)))
+    codes = F.array_intersect("defects", judge.listed(OF_RECORD))
     ranked_as = F.when(F.array_contains(codes, Defect.EVENT_TIME_IN_FUTURE.value), timestamp)
     own = decode.event_id(F.concat_ws("/", event_id, codes, ranked_as).cast("binary"))
     return F.when(F.size(codes) > 0, own).otherwise(event_id)

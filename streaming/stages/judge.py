@@ -1,6 +1,6 @@
 """Judge a record by its facts: the first reason why it is not an event, and what is wrong with it if it is one."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from operator import and_, or_
 
@@ -108,6 +108,11 @@ def defects_of_event(event: Column, stated_counts: Column) -> dict[Defect, Colum
         Defect.BAD_COUNT: extract.readable_counts() < stated_counts,
         Defect.FOREIGN_CERTIFICATE: _or_false(F.lower(certified_run) != F.lower("run_id")),
     }
+
+
+def listed(defects: Iterable[Defect]) -> Column:
+    """An array of the codes of these defects."""
+    return F.array(*(F.lit(defect.value) for defect in defects))
 
 
 def codes(defects: Mapping[Defect, Column]) -> Column:

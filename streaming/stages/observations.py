@@ -5,7 +5,6 @@ hash of them. Of all events that show the same job or dataset with the same face
 parsed again: no more is needed for "first seen", "last seen" and "latest facet".
 """
 
-from collections.abc import Iterable
 from functools import cache, reduce
 from operator import and_
 
@@ -14,6 +13,7 @@ from pyspark.sql import functions as F
 
 from lineproof.schemas.defects import UNTRUSTED_FACETS, Defect
 from lineproof.streaming.stages.io_id import names
+from lineproof.streaming.stages.judge import listed
 from lineproof.streaming.stages.merge_rules import grouped
 from lineproof.streaming.stages.parse import TEST_FACETS, members, objects
 
@@ -66,16 +66,12 @@ def _trusted(facets: Column, defects: Column) -> Column:
         return reduce(
             and_,
             (
-                (facet["name"] != name) | ~F.arrays_overlap(defects, _codes(codes))
+                (facet["name"] != name) | ~F.arrays_overlap(defects, listed(codes))
                 for name, codes in UNTRUSTED_FACETS.items()
             ),
         )
 
     return F.when(defects.isNull(), facets).otherwise(F.filter(facets, is_trusted))
-
-
-def _codes(defects: Iterable[Defect]) -> Column:
-    return F.array(*(F.lit(defect.value) for defect in defects))
 
 
 def _first_and_last_events(events: DataFrame) -> DataFrame:
@@ -114,7 +110,7 @@ def _hash(role: str, *parts: Column) -> Column:
 @cache
 def _untrusted() -> tuple[Column, ...]:
     """Whether facets of the event do not count: such an event does not stand for others with the same facets."""
-    return tuple(F.arrays_overlap("defects", _codes(codes)) for codes in UNTRUSTED_FACETS.values())
+    return tuple(F.arrays_overlap("defects", listed(codes)) for codes in UNTRUSTED_FACETS.values())
 
 
 @cache

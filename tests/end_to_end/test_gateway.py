@@ -65,7 +65,7 @@ def test_the_standard_client_needs_only_the_url(
         assert [line["status"] for line in running.requests()] == [201, 201]
 
 
-def test_bytes_are_never_written_anew(settings: Settings, run_job: RunJob) -> None:
+def test_bytes_are_never_rewritten(settings: Settings, run_job: RunJob) -> None:
     odd = [
         b'{ "eventTime" :"2026-01-31T10:00:00.000Z",\n\t"job": {"name":"a\\"],[{", "namespace":"t\\u00e9sts"} , "run":{'
         b'"runId": "01890000-0000-7000-8000-000000000002"},"x": 1.50e+1, "eventType":"START", "producer":"https://a.b",'

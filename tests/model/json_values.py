@@ -72,7 +72,7 @@ def _refuse_constant(name: str) -> None:
 
 
 def without_equal_keys(value: Any) -> Any:
-    """The value with the last one of equal keys, sorted. Spark writes numbers that are not 64-bit integers anew."""
+    """The value with the last one of equal keys, sorted. Spark rewrites numbers that are not 64-bit integers."""
     if isinstance(value, Members):
         names = sorted(last := dict(value), key=lambda name: name.encode("utf-16-be", "surrogatepass"))
         return Members((_replaced(name), without_equal_keys(last[name])) for name in names)
