@@ -29,7 +29,7 @@ TABLE = Table(
         "topic STRING COMMENT 'name of the topic; NAME#2 for records of a topic that was deleted and recreated'",
         "partition INT COMMENT 'Kafka partition'",
         "offset BIGINT COMMENT 'Kafka offset'",
-        "timestamp TIMESTAMP COMMENT 'Kafka timestamp; the time of archiving if Kafka has none from 1970 to 9999'",
+        "timestamp TIMESTAMP COMMENT 'Kafka timestamp; the minute of archiving if Kafka has none from 1970 to 9999'",
         "timestamp_type INT COMMENT '0 set by the producer, 1 by the broker, -1 by lineproof: no usable timestamp'",
         "key BINARY COMMENT 'Kafka key'",
         "headers ARRAY<STRUCT<key: STRING, value: BINARY>> COMMENT 'Kafka headers'",
@@ -44,9 +44,11 @@ def archive(records: DataFrame) -> DataFrame:
     The day is not that of the timestamp, which a producer may choose: it could make a partition for every day.
     """
     is_usable = F.col("timestamp").between(*map(F.lit, USABLE_TIMESTAMPS))
+    # The minute: Spark writes times into the code that it generates, and would compile every batch again for the second.
+    now = F.date_trunc("minute", F.current_timestamp())
     added = {
         "day": F.current_date(),
-        "timestamp": F.when(is_usable, F.col("timestamp")).otherwise(F.current_timestamp()),
+        "timestamp": F.when(is_usable, F.col("timestamp")).otherwise(now),
         "timestamp_type": F.when(is_usable, F.col("timestampType")).otherwise(NO_TIMESTAMP),
     }
     return records.withColumns(added).select(*TABLE.columns)
