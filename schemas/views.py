@@ -148,11 +148,11 @@ def view_over(name: str, tables: Collection[str]) -> str:
     return f"WITH {named}\nSELECT * FROM {name}"
 
 
-def for_duckdb(query: str) -> list[str]:
-    """The statements that create the views and functions which a query needs."""
-    wanted = named_in(query)
+def for_duckdb(query: str, existing: Collection[str] = ()) -> list[str]:
+    """The statements that create the views and functions which a query needs, except those that exist."""
+    wanted = named_in(query, existing)
     return [
-        *(_DUCKDB_MACROS if wanted else ()),
+        *(_DUCKDB_MACROS if wanted and not existing else ()),
         *(f"CREATE VIEW {name} AS {view_sql(name)}" for name in VIEWS if name in wanted),
         *(_function(_DUCKDB_FUNCTION, name) for name in FUNCTIONS if name in wanted),
     ]

@@ -51,12 +51,12 @@ class TableFile:
 
 
 class TableSnapshot:
-    """The newest version of a table: its columns and its files."""
+    """One version of a table, the newest if none is named: its columns and its files."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, version: int | None = None) -> None:
         self.path = path
         try:
-            self._table = DeltaTable(str(path))
+            self._table = DeltaTable(str(path), version)
         except TableNotFoundError as error:
             raise TableNotFound(f"There is no table {path}.", "Name the directory of its tables.") from error
         refuse_newer(str(path), self._table.metadata().configuration)
@@ -69,8 +69,12 @@ class TableSnapshot:
 
     @property
     def version(self) -> int:
-        """The number of the newest commit."""
+        """The number of its commit."""
         return self._table.version()
+
+    def is_newest(self) -> bool:
+        """Whether no commit has followed."""
+        return not (self.path / "_delta_log" / f"{self.version + 1:020}.json").exists()
 
     @property
     def description(self) -> str:
