@@ -63,7 +63,7 @@ class OpenTables:
     """The Delta tables in one local directory, kept open. Thread-safe."""
 
     def __init__(self, location: str, spill: Path | None = None, *, timeout_s: float = TIMEOUT_S) -> None:
-        self._root = local_directory(location)
+        self._location, self._root = location, Path(location)
         self._spill, self._timeout_s = spill, timeout_s
         self._lock = threading.Lock()
         self._now: TableSet | None = None
@@ -71,7 +71,8 @@ class OpenTables:
         self._earlier: OrderedDict[str, TableSet] = OrderedDict()
 
     def now(self) -> "TableSet":
-        """The newest versions."""
+        """The newest versions. Tables that are not on this machine are refused."""
+        local_directory(self._location)
         with self._lock:
             return self._newest()
 
@@ -79,6 +80,7 @@ class OpenTables:
         """The tables at a time, or at a version of `lineage_events`; now if nothing is asked."""
         if not asked:
             return self.now()
+        local_directory(self._location)
         with self._lock:
             if asked not in self._earlier:
                 self._earlier[asked] = self._open_at(self._time_of(asked))

@@ -13,6 +13,7 @@ from deltalake import DeltaTable, write_deltalake
 from lineproof.schemas.tables import TABLES
 from lineproof.schemas.views import VIEWS
 from lineproof.serving import open_tables
+from lineproof.serving.delta_reader import UnreadableTable
 from lineproof.serving.open_tables import Known, OpenTables, QueryTimeout, UnknownVersion, tables_in
 from lineproof.serving.sql import QueryError, Tables
 from tests.streaming.story import CLEAN, LOAD, story
@@ -189,3 +190,11 @@ def test_where_files_are_gone_the_times_in_events_count(directory: Path) -> None
 def test_what_is_neither_a_time_nor_a_version_is_refused(asked: str, directory: Path) -> None:
     with pytest.raises(UnknownVersion):
         OpenTables(str(directory)).as_of(asked)
+
+
+def test_tables_elsewhere_are_refused_when_they_are_asked_for() -> None:
+    tables = OpenTables("s3a://bucket/tables")
+    with pytest.raises(UnreadableTable, match="not on this machine"):
+        tables.now()
+    with pytest.raises(UnreadableTable, match="not on this machine"):
+        tables.as_of("0")
