@@ -156,7 +156,8 @@ SELECT
     '{{"eventType":"' || event_type || '","eventTime":"' || json_time(event_time)
         || '","producer":"https://example.com/etl",'
         || '"schemaURL":"https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",'
-        || '"run":{{"runId":"' || run_id || '","facets":{{"platform_plan":' || facet_json('"plan":"' || repeat('x', 150) || '"')
+        || '"run":{{"runId":"' || run_id || '","facets":{{"platform_plan":'
+        || facet_json('"plan":"' || repeat('x', 150) || '"')
         || if(event_type = 'FAIL', ',"errorMessage":' || facet_json('"message":"lost executor 7"'), '')
         || '}}}},"job":{{"namespace":"' || job_of(event.job).namespace || '","name":"' || job_of(event.job).name
         || '","facets":{{"jobType":' || facet_json('"processingType":"BATCH","integration":"SPARK","jobType":"JOB"')
