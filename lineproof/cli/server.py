@@ -12,6 +12,13 @@ from lineproof.cli.output import Format, err, out, show
 keys_app = typer.Typer(no_args_is_help=True, help="API keys of the HTTP server: add, list, revoke.")
 
 
+class PartName(str, Enum):
+    """The parts of the server, named here for the same reason."""
+
+    GATEWAY = "gateway"
+    READ = "read"
+
+
 class RoleName(str, Enum):
     """The roles, named here so that `--help` loads nothing else."""
 
@@ -28,15 +35,21 @@ def serve(
         int | None, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free one. Default: 5000.")
     ] = None,
     insecure: Annotated[
-        bool, typer.Option("--insecure", help="Listen beyond this machine without keys: everyone can write.")
+        bool, typer.Option("--insecure", help="Listen beyond this machine without keys: everyone can read and write.")
     ] = False,
+    only: Annotated[
+        PartName | None,
+        typer.Option(help="gateway: only take events. read: only answer from the tables. Default: both."),
+    ] = None,
 ) -> None:
-    """Take events of any OpenLineage client over HTTP, and publish them to Kafka. Answers when the broker has them.
+    """Show lineage in the browser, answer the read API, and take events of any OpenLineage client over HTTP.
 
-    Clients need only OPENLINEAGE_URL. Each request is one JSON line on stdout.
+    Open the address in a browser. Clients that send events need only OPENLINEAGE_URL; they get an answer when the
+    broker has the events. Without a broker, the server only reads. Each request is one JSON line on stdout.
 
     [bold]Example:[/] lineproof serve, and in the client's environment: OPENLINEAGE_URL=http://localhost:5000
     """
+    from lineproof.local.server import Part
     from lineproof.local.server import serve as run_server
 
     overrides = [f"gateway.{name}={value}" for name, value in (("host", host), ("port", port)) if value is not None]
@@ -44,6 +57,8 @@ def serve(
         context.override(*overrides).settings,
         lambda url: err.print(f"Listening on {escape(url)}. Ctrl-C stops.", highlight=False),
         insecure=insecure,
+        only=Part(only.value) if only else None,
+        say=lambda message: err.print(escape(message), highlight=False),
     )
     err.print("Stopped.")
 
@@ -53,9 +68,9 @@ def serve(
 def add(
     context: CommandContext,
     name: Annotated[str, typer.Argument(help="Name of the key: the principal of the events that are sent with it.")],
-    role: Annotated[RoleName, typer.Option(help="write: send events. read: read tables and metrics. admin: both.")] = (
-        RoleName.WRITE
-    ),
+    role: Annotated[
+        RoleName, typer.Option(help="write: send events. read: read tables and metrics. admin: both, and SQL.")
+    ] = (RoleName.WRITE),
     namespace: Annotated[
         list[str] | None,
         typer.Option(metavar="PATTERN", help="Job namespaces it may write to, such as `team-a.*`. Repeatable."),

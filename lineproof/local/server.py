@@ -1,7 +1,7 @@
 """`lineproof serve`: one ASGI application with all HTTP routes, and the process that serves it.
 
-Another part of the server joins with a router of its own in `application`. The guard around it has checked the key and
-its role by then.
+It has two parts that also run apart: the gateway takes events, and the read part answers from the tables. The guard
+around both has checked the key and its role before a route is called.
 """
 
 import asyncio
@@ -13,6 +13,7 @@ import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
+from enum import Enum
 
 import uvicorn
 from fastapi import FastAPI, Request, Response
@@ -28,10 +29,12 @@ from lineproof.producers.gateway.limits import KEEP_ALIVE_S
 from lineproof.producers.gateway.metrics import GatewayMetrics
 from lineproof.producers.gateway.protocol import limited_protocol
 from lineproof.producers.gateway.refusals import RequestRefused
-from lineproof.producers.gateway.routes import Gateway, readiness
+from lineproof.producers.gateway.routes import Gateway, readiness, without_broker
 from lineproof.producers.gateway.topic_writer import TopicWriter, WhenBrokerIsDown
 from lineproof.schemas.errors import LineproofError
+from lineproof.serving.open_tables import OpenTables
 from lineproof.settings import Settings
+from lineproof.topics.cluster import KafkaUnavailable
 
 log = logging.getLogger(__name__)
 
@@ -46,6 +49,13 @@ class ServerNotStarted(LineproofError):
     """The server cannot listen as the settings say."""
 
 
+class Part(str, Enum):
+    """A part of the server."""
+
+    GATEWAY = "gateway"
+    READ = "read"
+
+
 @dataclass(frozen=True)
 class Listening:
     """A socket that is bound, and its address for clients."""
@@ -54,20 +64,28 @@ class Listening:
     url: str
 
 
-def serve(settings: Settings, started: Callable[[str], None], *, insecure: bool = False) -> None:
+def serve(
+    settings: Settings,
+    started: Callable[[str], None],
+    *,
+    insecure: bool = False,
+    only: Part | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> None:
     """Serve until a signal. `started` gets the address when requests are answered."""
     keys = KeyRing(KeysFile(settings.keys_path))
     if not insecure and not keys.are_required and not _is_local(settings.gateway.host):
         raise ServerNotStarted(
             f"There are no keys, and {settings.gateway.host} can be reached from other machines.",
             "Make a key with `lineproof keys add NAME`, or listen on 127.0.0.1, or say --insecure: everyone who "
-            "reaches the port can write events then.",
+            "reaches the port can write events and read the tables then.",
         )
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # clients' faults are in the access log
     _allow_connections(settings.gateway.max_connections)
     listening = bind(settings)
-    writer = topic_writer(settings)
-    server = _Server(_uvicorn_config(settings, writer, keys))
+    writer = None if only is Part.READ else _writer_if_there_is_a_broker(settings, say, must_have=only is Part.GATEWAY)
+    tables = None if only is Part.GATEWAY else OpenTables(settings.tables_path, settings.home / "spill")
+    server = _Server(_uvicorn_config(settings, application(writer, keys, settings, tables)))
 
     def ready() -> None:
         register(settings.home, listening.url)
@@ -80,19 +98,28 @@ def serve(settings: Settings, started: Callable[[str], None], *, insecure: bool 
         listening.socket.close()
 
 
-def application(writer: TopicWriter, keys: KeyRing, settings: Settings) -> ASGIApp:
-    """All routes, with the guard around them."""
+def application(
+    writer: TopicWriter | None, keys: KeyRing, settings: Settings, tables: OpenTables | None = None
+) -> ASGIApp:
+    """All routes, with the guard around them. Without a writer no events are taken, without tables nothing is read."""
     metrics, limits = GatewayMetrics(), settings.gateway.limits()
-    gateway = Gateway(writer, limits, keys, metrics, keep_rejected=settings.gateway.keep_rejected)
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        writer.start()
+        if writer:
+            writer.start()
         yield
-        await asyncio.to_thread(writer.close)
+        if writer:
+            await asyncio.to_thread(writer.close)
+        if tables:
+            tables.close()
 
     app = FastAPI(title="lineproof", lifespan=lifespan, docs_url=None, redoc_url=None)
-    app.include_router(gateway.router())
+    if writer:
+        gateway = Gateway(writer, limits, keys, metrics, keep_rejected=settings.gateway.keep_rejected)
+        app.include_router(gateway.router())
+    else:
+        app.include_router(without_broker())
 
     async def refused(_request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestRefused)  # noqa: S101
@@ -113,6 +140,19 @@ def application(writer: TopicWriter, keys: KeyRing, settings: Settings) -> ASGIA
         return Response(generate_latest(metrics.registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     return Guard(app, keys, limits, metrics)
+
+
+def _writer_if_there_is_a_broker(
+    settings: Settings, say: Callable[[str], None], *, must_have: bool
+) -> TopicWriter | None:
+    """The writer; None if no broker is known and the tables can be served without one."""
+    try:
+        return topic_writer(settings)
+    except KafkaUnavailable as error:
+        if must_have:
+            raise
+        say(f"Events are not taken. {error}")
+        return None
 
 
 def topic_writer(settings: Settings) -> TopicWriter:
@@ -148,10 +188,10 @@ def bind(settings: Settings) -> Listening:
     return Listening(bound, f"{scheme}://{name}:{bound.getsockname()[1]}")
 
 
-def _uvicorn_config(settings: Settings, writer: TopicWriter, keys: KeyRing) -> uvicorn.Config:
+def _uvicorn_config(settings: Settings, app: ASGIApp) -> uvicorn.Config:
     gateway = settings.gateway
     config = uvicorn.Config(
-        application(writer, keys, settings),
+        app,
         http=limited_protocol(gateway.limits()),
         ws="none",
         lifespan="on",

@@ -4,7 +4,7 @@ import gc
 import json
 import logging
 import uuid
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -40,6 +40,9 @@ _COPIES = 2
 _RETRY_AFTER_S = 5
 
 
+Route = Callable[..., Awaitable[Response]]
+
+
 class _Read(NamedTuple):
     """One event of a request with what it is."""
 
@@ -69,17 +72,7 @@ class Gateway:
 
     def router(self) -> APIRouter:
         """The routes of OpenLineage's API."""
-        router = APIRouter(tags=["OpenLineage"])
-        schema = {"requestBody": {"required": True, "content": {"application/json": {}}}}
-        for path, function, summary in (
-            ("/api/v1/lineage", self.one_or_many, "Store one event, or an array of events"),
-            ("/api/v1/lineage/batch", self.many, "Store an array of events"),
-            ("/api/v1/lineage/events", self.many, "Store an array of events"),
-        ):
-            router.add_api_route(
-                path, function, methods=["POST"], summary=summary, response_model=None, openapi_extra=schema
-            )
-        return router
+        return _router(self.one_or_many, self.many)
 
     async def one_or_many(self, request: Request) -> Response:
         """Store one event or an array of events."""
@@ -201,6 +194,34 @@ class Gateway:
             await self._writer.store(kept, key.name if key else None)
 
 
+def without_broker() -> APIRouter:
+    """The same routes where no broker is known: every event is refused."""
+
+    async def refuse() -> Response:
+        raise RequestRefused(
+            503,
+            "no_broker",
+            "This server only reads: it was started without a Kafka broker.",
+            "Set kafka.bootstrap.servers, or run `lineproof up`, and start the server again.",
+        )
+
+    return _router(refuse, refuse)
+
+
+def _router(one_or_many: Route, many: Route) -> APIRouter:
+    router = APIRouter(tags=["OpenLineage"])
+    schema = {"requestBody": {"required": True, "content": {"application/json": {}}}}
+    for path, function, summary in (
+        ("/api/v1/lineage", one_or_many, "Store one event, or an array of events"),
+        ("/api/v1/lineage/batch", many, "Store an array of events"),
+        ("/api/v1/lineage/events", many, "Store an array of events"),
+    ):
+        router.add_api_route(
+            path, function, methods=["POST"], summary=summary, response_model=None, openapi_extra=schema
+        )
+    return router
+
+
 def _refuse_foreign(event: GatewayEvent, key: Key) -> None:
     """Refuse an event that the key may not write, or of which readers could see another namespace."""
     if event.has_duplicate_keys:
@@ -287,8 +308,10 @@ def _too_slow(limits: GatewayLimits) -> RequestRefused:
     )
 
 
-async def readiness(writer: TopicWriter) -> Response:
-    """Whether events can be stored now."""
+async def readiness(writer: TopicWriter | None) -> Response:
+    """Whether events can be stored now. A server without a broker is ready to be read."""
+    if writer is None:
+        return _json({"status": "reads only"}, 200, {})
     problem = await anyio.to_thread.run_sync(writer.confirm, 2.0)
     if problem is None:
         return _json({"status": "ok"}, 200, {})
