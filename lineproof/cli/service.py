@@ -56,7 +56,7 @@ def up(
         with err.status("Starting broker and job…"):
             services.up_detached(arguments, context.settings)
         server = RunningServer.of(context.settings.home)
-        where = f" Gateway at {server.url}." if server else ""
+        where = f" Server at {server.url}: page, API and gateway." if server else ""
         err.print(f"Running.{where} `lineproof status` shows its state, `lineproof down` stops it.")
     else:
         err.print("Starting broker and job…")

@@ -161,4 +161,7 @@ def _show(settings: Settings, sent: Sent, in_topic: int, seconds: float) -> bool
     out.print("Try next:")
     for query in EXAMPLE_QUERIES:
         out.print(f'  {command} sql "{query.replace("$", chr(92) + "$")}"', markup=False, highlight=False)
+    out.print("\nLook at it in the browser:")
+    address = f"http://{settings.gateway.host}:{settings.gateway.port}"
+    out.print(f"  {command} serve        and open {address}", markup=False, highlight=False)
     return all(counts.are_equal for counts in checks)

@@ -142,13 +142,13 @@ def down(settings: Settings, report: Callable[[str], None] = lambda _: None, tim
 def _start_gateway(settings: Settings, arguments: Sequence[str], say: Callable[[str], None]) -> None:
     """The job is worth running without it, so an error is only said."""
     if left := RunningServer.of(settings.home):  # of a service that was killed, or started by hand
-        say(f"Gateway at {left.url}.")
+        say(f"Server at {left.url}: page, API and gateway.")
         return
     if not can_serve():
-        say("No gateway: its packages are not installed. Run: pip install 'lineproof[server]'")
+        say("No HTTP server: its packages are not installed. Run: pip install 'lineproof[server]'")
         return
     try:
-        say(f"Gateway at {start_server(settings, arguments).url}.")
+        say(f"Server at {start_server(settings, arguments).url}: page, API and gateway.")
     except ServerFailed as error:
         say(str(error))
 

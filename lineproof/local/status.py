@@ -22,7 +22,7 @@ def status(settings: Settings) -> dict[str, str | int | float]:
     server = RunningServer.of(settings.home)
     report: dict[str, str | int | float] = {
         "embedded broker": f"running at {address}" if address else "stopped",
-        "gateway": f"running at {server.url}" if server else "stopped",
+        "server": f"running at {server.url}" if server else "stopped",
         "job": job_state(heartbeat, Service(settings.home).process(), now),
         "tables": settings.tables_path,
     }

@@ -65,7 +65,7 @@ def test_detached_service_and_foreground_service(home: Path, tmp_path: Path) -> 
         assert status["records not archived yet of lineage.events"] == 0
         assert status["job"].startswith("running")
         assert status["state of ingest"]
-        url = status["gateway"].removeprefix("running at ")
+        url = status["server"].removeprefix("running at ")
         taken = httpx.post(
             f"{url}/api/v1/lineage", content=payload(run={"runId": "01890000-0000-7000-8000-000000000009"})
         )
