@@ -1,0 +1,1 @@
+"""The page of `lineproof serve`: static files, and the routes that serve them."""

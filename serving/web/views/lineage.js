@@ -1,0 +1,6 @@
+/** The lineage graph: being written. */
+
+import { html } from "../lib/dom.js";
+import { Heading } from "../parts/card.js";
+
+export default () => html`<${Heading} title="Lineage" />`;

@@ -1,0 +1,4 @@
+/** Being written. */
+import { html } from "../lib/dom.js";
+import { Heading } from "../parts/card.js";
+export default () => html`<${Heading} title="runs" />`;
