@@ -1,0 +1,1 @@
+"""What readers ask, one subject per file: pydantic models, and functions from tables to answers. No HTTP."""

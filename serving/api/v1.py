@@ -1,0 +1,22 @@
+"""/api/lineproof/v1: all routes, by subject."""
+
+from importlib import import_module
+from importlib.util import find_spec
+
+from fastapi import APIRouter
+
+from lineproof.serving.api import runs_routes
+
+PREFIX = "/api/lineproof/v1"
+_OTHERS = ("lineproof.serving.api.lineage_routes", "lineproof.serving.api.sql")
+
+
+def router() -> APIRouter:
+    """All routes of this version."""
+    found = APIRouter(prefix=PREFIX)
+    for part in (runs_routes,):
+        found.include_router(part.router)
+    for name in _OTHERS:
+        if find_spec(name):
+            found.include_router(import_module(name).router)
+    return found
