@@ -14,6 +14,7 @@ import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from importlib.metadata import version
 
 import uvicorn
 from fastapi import FastAPI, Request, Response
@@ -32,7 +33,10 @@ from lineproof.producers.gateway.refusals import RequestRefused
 from lineproof.producers.gateway.routes import Gateway, readiness, without_broker
 from lineproof.producers.gateway.topic_writer import TopicWriter, WhenBrokerIsDown
 from lineproof.schemas.errors import LineproofError
+from lineproof.serving.answers.installation import Installation
+from lineproof.serving.api.app import add_read_routes
 from lineproof.serving.open_tables import OpenTables
+from lineproof.serving.web.routes import web_routes
 from lineproof.settings import Settings
 from lineproof.topics.cluster import KafkaUnavailable
 
@@ -120,6 +124,9 @@ def application(
         app.include_router(gateway.router())
     else:
         app.include_router(without_broker())
+    if tables:
+        add_read_routes(app, tables, Installation(version("lineproof"), settings.checkpoints_path))
+        app.include_router(web_routes())
 
     async def refused(_request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestRefused)  # noqa: S101
