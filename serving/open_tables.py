@@ -70,6 +70,16 @@ class OpenTables:
         self._checked_at = float("-inf")
         self._earlier: OrderedDict[str, TableSet] = OrderedDict()
 
+    @property
+    def location(self) -> str:
+        """Where the tables are."""
+        return self._location
+
+    @property
+    def spill(self) -> Path | None:
+        """Where data goes that does not fit into memory."""
+        return self._spill
+
     def now(self) -> "TableSet":
         """The newest versions. Tables that are not on this machine are refused."""
         local_directory(self._location)
