@@ -65,14 +65,14 @@ def trust_of(run: dict[str, Any], certificate: str | None, *, is_overdue: bool) 
     return "proven", ", ".join(proofs)
 
 
-def trust_condition(trust: Trust, at: datetime) -> Statement:
+def trust_condition(trust: Trust, tables: TableSet) -> Statement:
     """The runs with this trust, as a condition on `runs`."""
     broken = (
         f"(state = '{_FAILED}' OR (state = '{_COMPLETED}' AND ledger_verdict <> '{LEDGER_BALANCED}')"
         f" OR coalesce({_certified(BROKEN_CERTIFICATES)}, false))"
     )
     is_broken = f"coalesce({broken}, false)"
-    overdue = overdue_runs(at)
+    overdue = overdue_runs(tables)
     is_open = f"state NOT IN ('{_COMPLETED}', '{_FAILED}', '{_ABORTED}', '{_NEW}')"
     running = f"({is_open} AND run_id NOT IN (SELECT run_id FROM ({overdue.text}) WHERE is_overdue))"
     proven = (
@@ -94,10 +94,12 @@ def _certified(verdicts: Sequence[str]) -> str:
     return f"run_id IN (SELECT run_id FROM certificate_checks WHERE verdict IN ({listed}))"
 
 
-def overdue_runs(at: datetime) -> Statement:
-    """The view `open_runs` at a moment instead of now."""
+def overdue_runs(tables: TableSet) -> Statement:
+    """The view `open_runs`; of earlier tables, at their time instead of now."""
+    if tables.known.at is None:
+        return Statement("SELECT * FROM open_runs")
     text = "\n".join(line for line in view_sql("open_runs").splitlines() if not line.startswith("--"))
-    return Statement(text.replace("current_timestamp", "?::TIMESTAMPTZ"), (at,))
+    return Statement(text.replace("current_timestamp", "?::TIMESTAMPTZ"), (tables.known.at,))
 
 
 _USUAL = """

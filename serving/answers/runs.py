@@ -62,7 +62,7 @@ class RunFilter:
 
 def runs(tables: TableSet, wanted: RunFilter, paging: Paging) -> Page[RunSummary]:
     """Runs, the newest first."""
-    conditions = _conditions(wanted, asked_at(tables))
+    conditions = _conditions(wanted, tables)
     source = f"FROM runs {conditions.where}"
     found = page(
         tables,
@@ -107,7 +107,7 @@ def _summary(row: dict[str, Any], certificate: str | None, *, is_overdue: bool) 
 _AS_THEY_ARE = RunSummary.model_fields.keys() - {"job", "trust", "reason", "is_overdue", "certificate_verdict"}
 
 
-def _conditions(wanted: RunFilter, at: datetime) -> Conditions:
+def _conditions(wanted: RunFilter, tables: TableSet) -> Conditions:
     conditions = Conditions()
     conditions.equal("job_namespace", wanted.namespace)
     conditions.equal("job_name", wanted.name)
@@ -122,6 +122,6 @@ def _conditions(wanted: RunFilter, at: datetime) -> Conditions:
         pattern = like(wanted.q)
         conditions.add(r"(job_name ILIKE ? ESCAPE '\' OR run_id ILIKE ? ESCAPE '\')", pattern, pattern)
     if wanted.trust:
-        trusted = trust_condition(wanted.trust, at)
+        trusted = trust_condition(wanted.trust, tables)
         conditions.add(trusted.text, *trusted.parameters)
     return conditions
