@@ -1,7 +1,8 @@
 """Where the nodes of a lineage graph are drawn: in layers from left to right, with edges that pass beside nodes.
 
-The same graph has the same layout, in whichever order its nodes and edges are given. Nodes that are added later, because
-somebody opened a node, leave the layer and the order of the others as they are: the picture grows, nothing jumps.
+The same graph has the same layout, in whichever order its nodes and edges are given. Nodes that are added later,
+because somebody opened a node, leave the layer and the order of the others as they are: nothing
+jumps.
 """
 
 from collections import defaultdict

@@ -11,6 +11,8 @@ Edge = tuple[str, str]
 Neighbours = Mapping[str, Set[str]]
 Finding = Callable[[str], Iterable[str]]
 FAR = 1 << 30
+LONGEST = 3
+"""So many times deeper than the way from the start a layout may be: one job that does many things makes deeper ones."""
 
 
 def layers_around(start: str, nodes: Set[str], before: Neighbours, after: Neighbours) -> dict[str, int]:
@@ -26,6 +28,21 @@ def layers_around(start: str, nodes: Set[str], before: Neighbours, after: Neighb
             lone = min(waiting)  # another part of the graph, without a way to the start
             layers[lone], placed = 0, {lone}
         waiting -= placed
+    nearest = _nearest(start, before, after)
+    depth = max(map(abs, nearest.values())) + 2
+    is_tangled = max(layers.values()) - min(layers.values()) > 2 * LONGEST * depth
+    return layers | nearest if is_tangled else layers
+
+
+def _nearest(start: str, before: Neighbours, after: Neighbours) -> dict[str, int]:
+    """How far each node is from the start, however the edges lead: the next to a node is on the side of its edge."""
+    layers, waiting = {start: 0}, deque([start])
+    while waiting:
+        node = waiting.popleft()
+        for others, step in ((before[node], -1), (after[node], 1)):
+            for other in sorted(others - layers.keys()):
+                layers[other] = layers[node] + step
+                waiting.append(other)
     return layers
 
 
@@ -85,7 +102,7 @@ def returning_edges(start: str, nodes: Set[str], before: Neighbours, after: Neig
     returning |= _closing(
         sorted(downstream, key=nearest_first), downstream, lambda node: sorted(after[node]), returning
     )
-    closing = _closing(sorted(upstream, key=nearest_first), upstream, lambda node: sorted(before[node]), set())
+    closing = _closing(sorted(upstream, key=nearest_first), upstream, lambda one: sorted(before[one]), set())
     return returning | {(source, target) for target, source in closing}
 
 
@@ -104,7 +121,7 @@ def _closing(roots: list[str], within: Set[str], towards: Finding, ignored: Set[
     """The edges on which a search in depth meets a node that it has not yet left."""
     closing, entered, left = set[Edge](), set[str](), set[str]()
     for root in roots:
-        if root in entered:
+        if root in entered or root not in within:
             continue
         entered.add(root)
         path = [(root, iter(towards(root)))]

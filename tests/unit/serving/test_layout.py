@@ -105,14 +105,13 @@ def test_a_new_node_at_the_edge_of_the_graph_moves_no_other() -> None:
     print(f"seed {seed}")
     for trial in range(50):
         chosen = random.Random(seed + trial)
-        nodes, edges = ["start"], []
+        nodes, edges = ["start"], list[tuple[str, str]]()
         upstream, downstream = ["start"], ["start"]
         for at in range(60):
             side = chosen.choice((upstream, downstream))
             node = f"n{chosen.randrange(1000):03}-{at}"
-            edges += [
-                (node, other)[:: 1 if side is upstream else -1] for other in chosen.sample(side, min(2, len(side)))
-            ]
+            others = chosen.sample(side, min(2, len(side)))
+            edges += [(node, other) if side is upstream else (other, node) for other in others]
             side.append(node)
             nodes.append(node)
         side = chosen.choice((upstream, downstream))
