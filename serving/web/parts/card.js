@@ -15,10 +15,10 @@ export const Card = ({ title, sql, children, id, aside, ...props }) =>
     <${Sql} sql=${sql} />
   </section>`;
 
-/** Terms and what is known of them; those without a value are left out. @param {{items: [any, any][]}} props */
-export const Facts = ({ items }) => {
+/** Terms and what is known of them; those without a value are left out. @param {{items: [any, any][], quiet?: boolean}} props */
+export const Facts = ({ items, quiet = false }) => {
   const known = items.filter(([, value]) => value !== null && value !== undefined && value !== "");
   return known.length
     ? html`<dl class="facts">${known.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl>`
-    : html`<p class="muted">Not stated.</p>`;
+    : quiet ? null : html`<p class="muted">Not stated.</p>`;
 };

@@ -8,10 +8,10 @@ import { link } from "../lib/router.js";
 import { shortId, visible } from "../lib/text.js";
 import { fullTime, time } from "../lib/format.js";
 
-/** @param {{children?: any, class?: string, lines?: boolean}} props */
-export function Text({ children, lines = false, ...props }) {
+/** @param {{children?: any, class?: string, lines?: boolean, clamp?: boolean}} props clamp: at most four lines, as a block */
+export function Text({ children, lines = false, clamp = false, ...props }) {
   const text = visible(flat(children), { lines });
-  return html`<bdi dir="auto" class="text ${props.class ?? ""}" title=${text.length > 60 ? text.slice(0, 2000) : null}>${text}</bdi>`;
+  return html`<bdi dir="auto" class="text ${clamp ? "clamp" : ""} ${props.class ?? ""}" title=${text.length > 60 ? text.slice(0, 2000) : null}>${text}</bdi>`;
 }
 
 /** A dataset or a job. @param {{kind: "dataset" | "job", namespace: string, name: string, field?: string | null, full?: boolean}} props */

@@ -1,4 +1,32 @@
-/** Being written. */
+/** Which producers send events with which defects? */
+
 import { html } from "../lib/dom.js";
-import { Heading } from "../parts/card.js";
-export default () => html`<${Heading} title="defects" />`;
+import { useApi } from "../lib/api.js";
+import { count } from "../lib/format.js";
+import { link } from "../lib/router.js";
+import { Card, Heading } from "../parts/card.js";
+import { FaultsNav } from "../parts/faults_nav.js";
+import { Hash, Text, Time } from "../parts/name.js";
+import { Pill } from "../parts/state.js";
+import { List } from "../parts/table.js";
+
+/** @type {import("../parts/table.js").Column[]} */
+const COLUMNS = [
+  { id: "defect", label: "defect", cell: (one) => html`<${Pill} trust="unknown">${one.defect}<//>` },
+  { id: "producer", label: "producer", cell: (one) => html`<${Text}>${one.producer ?? "not stated"}<//>` },
+  { id: "events", label: "events", number: true, cell: (one) => (one.example_run_id ? html`<a href=${link("/run", { run_id: one.example_run_id, tab: "events" })}>${count(one.events)}</a>` : count(one.events)) },
+  { id: "meaning", label: "what it means and what to do", wide: true, cell: (one) => html`<p>${one.meaning ?? ""}</p>${one.remedy ? html`<p class="muted">${one.remedy}</p>` : null}` },
+  { id: "example", label: "example", cell: (one) => html`<${Hash} id=${one.example_event_id ?? one.example} />` },
+  { id: "last", label: "last", cell: (one) => html`<${Time} at=${one.last_at} />` },
+];
+
+/** @param {{params: import("../lib/router.js").Params}} props */
+export default function Defects({ params }) {
+  const answer = useApi("/defects", { cursor: params["cursor"] });
+  return html`
+    <${Heading} title="What is wrong with the events themselves?"><span>These events are in the tables; a part of each could not be used.</span><//>
+    <${FaultsNav} />
+    <${Card} title="Defects by producer">
+      <${List} answer=${answer} columns=${COLUMNS} caption="Defects by producer" empty=${html`<${Pill} trust="proven">none<//> Every event is as the specification says.`} />
+    <//>`;
+}
