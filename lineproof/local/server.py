@@ -27,6 +27,7 @@ from lineproof.producers.gateway.guard import Guard, refusal
 from lineproof.producers.gateway.key_ring import KeyRing
 from lineproof.producers.gateway.keys import KeysFile
 from lineproof.producers.gateway.limits import KEEP_ALIVE_S
+from lineproof.producers.gateway.me import me_routes
 from lineproof.producers.gateway.metrics import GatewayMetrics
 from lineproof.producers.gateway.protocol import limited_protocol
 from lineproof.producers.gateway.refusals import RequestRefused
@@ -124,6 +125,7 @@ def application(
         app.include_router(gateway.router())
     else:
         app.include_router(without_broker())
+    app.include_router(me_routes(keys))
     if tables:
         add_read_routes(app, tables, Installation(version("lineproof"), settings.checkpoints_path))
         app.include_router(web_routes())

@@ -1,7 +1,6 @@
 """What every request passes first: refusal of ambiguous requests, the key, the limits of a key, counts and the log.
 
-It stands around the whole application, so that every part of the server has the same keys: POST needs the role write,
-GET the role read.
+It stands around the whole application, so that every part of the server has the same keys (`access.py`).
 """
 
 import json
@@ -15,6 +14,7 @@ from typing import Any
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from lineproof.producers.gateway.access import READ_API, Access, access_to, refuse_other_names, refuse_other_pages
 from lineproof.producers.gateway.key_ring import KeyRing
 from lineproof.producers.gateway.keys import Key, Role
 from lineproof.producers.gateway.limits import GatewayLimits
@@ -22,9 +22,6 @@ from lineproof.producers.gateway.metrics import GatewayMetrics
 from lineproof.producers.gateway.refusals import RequestRefused
 from lineproof.producers.gateway.routes import COUNTS, KEY
 
-PUBLIC = ("/livez", "/readyz")
-"""Probes have no keys."""
-_READING = ("GET", "HEAD")
 _MAX_PATH = 200
 
 Headers = list[tuple[bytes, bytes]]
@@ -54,7 +51,7 @@ class Guard:
         try:
             await self._pass(scope, receive, answer)
         except RequestRefused as refused:
-            await refusal(refused)(scope, receive, answer)
+            await refusal(refused, of_read_api=scope["path"].startswith(READ_API))(scope, receive, answer)
         finally:
             self._metrics.in_flight.dec()
             self._report(scope, status, time.monotonic() - began)
@@ -62,20 +59,26 @@ class Guard:
     async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers: Headers = scope["headers"]
         _refuse_ambiguous(headers)
-        if scope["path"] in PUBLIC:
+        access = access_to(scope["method"], scope["path"])
+        refuse_other_pages(access, headers)
+        if access is Access.PUBLIC:
             await self._app(scope, receive, send)
             return
-        is_reading = scope["method"] in _READING
-        if not is_reading and any(name == b"origin" for name, _ in headers):
-            raise RequestRefused(
-                403, "from_a_browser", "The request comes from a web page.", "Send events from a service."
-            )
-        key = self._keys.authenticate(_key_of(headers), Role.READ if is_reading else Role.WRITE)
+        key = self._key(access, _key_of(headers))
+        if not self._keys.are_required:
+            refuse_other_names(access, headers, (scope.get("server") or ("",))[0])
         scope[KEY] = key
         if key is None:
             await self._app(scope, receive, send)
         else:
             await self._counted(key, scope, receive, send)
+
+    def _key(self, access: Access, text: str | None) -> Key | None:
+        """The key of a request, if it needs one or has one."""
+        if access is not Access.ANY_KEY:
+            return self._keys.authenticate(text, Role(access.value))
+        self._keys.reload()
+        return self._keys.authenticate(text, None) if text else None
 
     async def _counted(self, key: Key, scope: Scope, receive: Receive, send: Send) -> None:
         if self._in_flight[key.name] >= self._limits.requests_per_key:
@@ -93,7 +96,7 @@ class Guard:
             self._in_flight[key.name] -= 1
 
     def _report(self, scope: Scope, status: int, seconds: float) -> None:
-        method = scope["method"] if scope["method"] in (*_READING, "POST") else "other"
+        method = scope["method"] if scope["method"] in ("GET", "HEAD", "POST") else "other"
         self._metrics.requests.labels(status or "none").inc()
         self._metrics.seconds.labels(method).observe(seconds)
         key: Key | None = scope.get(KEY)
@@ -113,14 +116,17 @@ class Guard:
             sys.stdout.flush()
 
 
-def refusal(refused: RequestRefused) -> Response:
-    """The answer to a request that is refused."""
+def refusal(refused: RequestRefused, *, of_read_api: bool = False) -> Response:
+    """The answer to a request that is refused, in the words of the API that was asked."""
     headers = {} if refused.retry_after_s is None else {"Retry-After": str(refused.retry_after_s)}
     if refused.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     if refused.code == "ambiguous_length":
         headers["Connection"] = "close"
-    return Response(json.dumps(refused.document()), refused.status, headers, "application/json")
+    document = refused.document()
+    if of_read_api:
+        document = {"error": refused.code, "message": refused.what, "advice": refused.remedy}
+    return Response(json.dumps(document), refused.status, headers, "application/json")
 
 
 def _refuse_ambiguous(headers: Headers) -> None:

@@ -25,9 +25,9 @@ class KeyRing:
         self._log = LogThrottle(log)
         self.are_required = bool(self._keys)
 
-    def authenticate(self, text: str | None, role: Role) -> Key | None:
-        """The key of a request; None where no keys are needed. Raises RequestRefused."""
-        self._reload()
+    def authenticate(self, text: str | None, role: Role | None) -> Key | None:
+        """The key of a request; None where no keys are needed. If no role is needed, any key will do."""
+        self.reload()
         if not self.are_required:
             return None
         if not text:
@@ -37,7 +37,7 @@ class KeyRing:
             raise _unauthorised("The key is not known. It is wrong, or was revoked.")
         if key.has_expired:
             raise _unauthorised(f"The key {key.name} has expired.")
-        if not key.may(role):
+        if role and not key.may(role):
             raise RequestRefused(
                 403,
                 "wrong_role",
@@ -63,7 +63,8 @@ class KeyRing:
                 retry_after_s=math.ceil(wait_s),
             )
 
-    def _reload(self) -> None:
+    def reload(self) -> None:
+        """Read the file again if it has changed."""
         stamp = self._file_stamp()
         if stamp == self._stamp:
             return

@@ -34,7 +34,7 @@ class Role(str, Enum):
     WRITE = "write"
     READ = "read"
     ADMIN = "admin"
-    """Both."""
+    """Both, and SQL over HTTP."""
 
 
 class InvalidKeys(LineproofError):
