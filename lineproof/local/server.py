@@ -36,6 +36,7 @@ from lineproof.producers.gateway.topic_writer import TopicWriter, WhenBrokerIsDo
 from lineproof.schemas.errors import LineproofError
 from lineproof.serving.answers.installation import Installation
 from lineproof.serving.api.app import add_read_routes
+from lineproof.serving.api.marquez.routes import marquez_routes
 from lineproof.serving.open_tables import OpenTables
 from lineproof.serving.web.routes import web_routes
 from lineproof.settings import Settings
@@ -128,6 +129,7 @@ def application(
     app.include_router(me_routes(keys))
     if tables:
         add_read_routes(app, tables, Installation(version("lineproof"), settings.checkpoints_path))
+        app.include_router(marquez_routes(tables))
         app.include_router(web_routes())
 
     async def refused(_request: Request, error: Exception) -> Response:
