@@ -6,10 +6,10 @@ jumps.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
-from lineproof.serving.layout_coordinates import vertical
+from lineproof.serving.layout_coordinates import half_height, vertical
 from lineproof.serving.layout_layers import layer_beside, layers_around
 from lineproof.serving.layout_order import BACK, BEND, NODE, Item, Order
 
@@ -23,6 +23,8 @@ class Measures:
 
     width: float = 208
     height: float = 58
+    heights: Mapping[str, float] = field(default_factory=dict)
+    """Of nodes that have another height."""
     gap_x: float = 88
     gap_y: float = 22
     gap_at_bends: float = 12
@@ -93,10 +95,11 @@ class Arrangement:
         order = _with_return_lanes(
             self._order, [(self._item(source), self._item(target)) for source, target in backwards]
         )
-        y = vertical(order, size.height, size.gap_y, size.gap_at_bends)
+        heights = {node: size.heights.get(node, size.height) for node in self.layers}
+        y = vertical(order, heights, size.gap_y, size.gap_at_bends)
         first = min(order.layers)
-        top = min((at - (size.height / 2 if item[0] == NODE else 0) for item, at in y.items()), default=0.0)
-        bottom = max((at + (size.height / 2 if item[0] == NODE else 0) for item, at in y.items()), default=0.0)
+        top = min(at - half_height(item, heights) for item, at in y.items())
+        bottom = max(at + half_height(item, heights) for item, at in y.items())
 
         def at(item: Item, *, right: bool = False) -> Point:
             x = size.margin + (item[2] - first) * (size.width + size.gap_x) + (size.width if right else 0)
@@ -115,7 +118,7 @@ class Arrangement:
             routes[source, target] = [at(near, right=True), *passed, at(far)]
         layers = sorted(order.layers)
         return Layout(
-            positions={node: (x, round(middle - size.height / 2, 1)) for node, (x, middle) in corners.items()},
+            positions={node: (x, round(middle - heights[node] / 2, 1)) for node, (x, middle) in corners.items()},
             routes=routes,
             layers=dict(self.layers),
             order=[[item[1] for item in order.layers[layer] if item[0] == NODE] for layer in layers],

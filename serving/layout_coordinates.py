@@ -5,17 +5,19 @@ from itertools import pairwise
 
 from lineproof.serving.layout_order import NODE, Item, Order
 
+Heights = Mapping[str, float]
+
 ROUNDS = 3
 STRAIGHT = 6
 """So much more a bend is drawn to its neighbours, which makes long edges straight."""
 
 
-def vertical(order: Order, height: float, gap: float, gap_at_bends: float) -> dict[Item, float]:
+def vertical(order: Order, heights: Heights, gap: float, gap_at_bends: float) -> dict[Item, float]:
     """The middle of each item. The start is near 0; others may be above it."""
     y: dict[Item, float] = {}
     distances = {}
     for layer, items in order.layers.items():
-        distances[layer] = _distances(items, height, gap, gap_at_bends)
+        distances[layer] = _distances(items, heights, gap, gap_at_bends)
         middle = distances[layer][-1] / 2 if items else 0.0
         y.update({item: at - middle for item, at in zip(items, distances[layer], strict=True)})
     nearest = sorted(order.layers, key=lambda layer: (abs(layer), layer))
@@ -27,12 +29,17 @@ def vertical(order: Order, height: float, gap: float, gap_at_bends: float) -> di
     return y
 
 
-def _distances(items: Sequence[Item], height: float, gap: float, gap_at_bends: float) -> list[float]:
+def half_height(item: Item, heights: Heights) -> float:
+    """Half the height of a node; a bend has none."""
+    return heights[item[1]] / 2 if item[0] == NODE else 0.0
+
+
+def _distances(items: Sequence[Item], heights: Heights, gap: float, gap_at_bends: float) -> list[float]:
     """The place of each item below the first one if the layer is packed."""
     at, places = 0.0, [0.0] if items else []
     for upper, lower in pairwise(items):
-        of_nodes = (upper[0] == NODE) + (lower[0] == NODE)
-        at += of_nodes * height / 2 + (gap if of_nodes == 2 else gap_at_bends)
+        are_nodes = upper[0] == lower[0] == NODE
+        at += (half_height(upper, heights) + half_height(lower, heights)) + (gap if are_nodes else gap_at_bends)
         places.append(at)
     return places
 

@@ -14,6 +14,7 @@ from lineproof.serving.answers.run_trust import overdue_of, trust_of, worst_cert
 from lineproof.serving.open_tables import TableSet
 
 OverlayName = Literal["state", "last_run", "quality", "freshness", "proof"]
+NO_WRITER = "no known writer"
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
@@ -139,6 +140,7 @@ def _dataset(
     fresh: Overlay, load: RunBar | None, last: RunBar | None, tests: tuple[int, int] | None, now: datetime
 ) -> dict[OverlayName, Overlay]:
     count, failed = tests or (0, 0)
+    never = Overlay(trust="unknown", text="never loaded" if last else NO_WRITER)
     quality = (
         Overlay(trust="broken", text=f"{failed} of {count} tests failed")
         if failed
@@ -146,7 +148,7 @@ def _dataset(
         if count
         else Overlay(trust="unknown", text="no tests")
     )
-    proof = Overlay(trust=load.trust, text=load.reason) if load else Overlay(trust="unknown", text="never loaded")
+    proof = Overlay(trust=load.trust, text=load.reason) if load else never
     state = next((one for one in (proof, fresh, quality) if one.trust == "broken"), None)
     if state is None:
         state = fresh if proof.trust == "proven" and fresh.trust == "proven" else proof
@@ -154,9 +156,9 @@ def _dataset(
         state = Overlay(trust="proven", text=f"proven · {fresh.text.removeprefix('no limit · ')}")
     return {
         "state": state,
-        "last_run": _last_run(last, now) if last else Overlay(trust="unknown", text="never loaded"),
+        "last_run": _last_run(last, now) if last else never,
         "quality": quality,
-        "freshness": fresh,
+        "freshness": fresh if load else never,
         "proof": proof,
     }
 
