@@ -31,7 +31,9 @@ GROUP BY asked.place
 """
 _READERS = f"""
 SELECT asked.place, runs.run_id
-FROM (SELECT unnest(?) AS place, unnest(?) AS io_id, unnest(?) AS moment, CAST(unnest(?) AS TIMESTAMPTZ) AS until) AS asked
+FROM (
+    SELECT unnest(?) AS place, unnest(?) AS io_id, unnest(?) AS moment, CAST(unnest(?) AS TIMESTAMPTZ) AS until
+) AS asked
 JOIN runs
     ON runs.io_id = asked.io_id AND {_BEGAN} >= asked.moment AND (asked.until IS NULL OR {_BEGAN} < asked.until)
 ORDER BY asked.place, {_BEGAN}, runs.run_id

@@ -1,6 +1,7 @@
 """Routes of lineage."""
 
 from typing import Annotated, Literal
+from urllib.parse import unquote
 
 from fastapi import APIRouter, Query, Response
 
@@ -21,7 +22,8 @@ Kind = Literal["dataset", "job"]
 Depth = Annotated[int, Query(ge=0, le=100, description="Edges: from a dataset to its job is one.")]
 Fold = Annotated[int, Query(ge=1, le=MAX_NODES, description="So many neighbours are shown on a side of a node.")]
 Limit = Annotated[int, Query(ge=1, le=MAX_NODES)]
-Ids = Annotated[list[Annotated[str, Query(max_length=20_000)]], Query(max_length=1000)]
+Ids = Annotated[list[Annotated[str, Query(max_length=60_000)]], Query(max_length=1000)]
+"""Ids with commas between them. Each is percent-encoded by itself, because names contain commas, too."""
 _ADVICE = "Search for it: names are case-sensitive. Jobs and datasets are read less often than runs; ask again later."
 
 
@@ -38,8 +40,9 @@ async def get_lineage(
     open_: Annotated[Ids, Query(alias="open")] = [],  # noqa: B006
     closed: Ids = [],  # noqa: B006
 ) -> Response:
-    """`open` and `closed` name sides of nodes as up:ID or down:ID; fold:up:ID shows what is folded. Once for each."""
-    asked = LineageQuery(kind, namespace, name, up, down, fold, tuple(open_), tuple(closed), limit)
+    """`open` and `closed` name sides of nodes as up:ID or down:ID, with commas between them; fold:up:ID shows what is
+    folded. Each is percent-encoded by itself, because names contain commas, too."""
+    asked = LineageQuery(kind, namespace, name, up, down, fold, _ids(open_), _ids(closed), limit)
     return await read(lambda tables: lineage(tables, asked), f"{kind} {name[:100]} in {namespace[:100]}")
 
 
@@ -78,7 +81,7 @@ async def export_lineage(
     format_: Annotated[Literal["csv"], Query(alias="format")] = "csv",
 ) -> Response:
     """The same parameters as `/lineage`."""
-    asked = LineageQuery(kind, namespace, name, up, down, fold, tuple(open_), tuple(closed), limit)
+    asked = LineageQuery(kind, namespace, name, up, down, fold, _ids(open_), _ids(closed), limit)
 
     def csv_of(tables: TableSet) -> bytes:
         graph = lineage(tables, asked)
@@ -89,3 +92,7 @@ async def export_lineage(
     response = await read.send(csv_of, f"text/{format_}; charset=utf-8")
     response.headers["Content-Disposition"] = 'attachment; filename="lineage.csv"'
     return response
+
+
+def _ids(given: list[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(unquote(one) for text in given for one in text.split(",") if one))
