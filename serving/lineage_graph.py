@@ -102,6 +102,14 @@ class LineageGraph:
         """The nodes with an edge from this one."""
         return {target for _, target in self._edges_after(node)}
 
+    def edges(self) -> Iterator[tuple[Node, Node]]:
+        """All edges; one that several steps have comes several times."""
+        of_nodes = (*self._reading.values(), *self._writing.values())
+        for step in {id(step): step for steps in of_nodes for step in steps}.values():
+            middles = step.jobs or step.outputs
+            yield from ((source, middle) for source in step.inputs for middle in middles)
+            yield from ((job, target) for job in step.jobs for target in step.outputs)
+
     def walk(self, start: Node, up: int, down: int, limit: int = MAX_NODES) -> Walk:
         """The nodes up to so many edges up- and downstream, nearest first, in the same order for the same graph."""
         depths, edges = {start: 0}, set[tuple[Node, Node]]()
@@ -111,24 +119,29 @@ class LineageGraph:
 
     def datasets_upstream(self, node: Node) -> set[Node]:
         """All datasets that a node is made from, to any depth."""
-        return self._closure(node, upstream=True)
+        return {*self._closure(node, upstream=True)}
 
     def datasets_downstream(self, node: Node) -> set[Node]:
         """All datasets that are made from a node, to any depth."""
+        return {*self._closure(node, upstream=False)}
+
+    def depths_downstream(self, node: Node) -> dict[Node, int]:
+        """The same with how many datasets away each is, nearest first."""
         return self._closure(node, upstream=False)
 
-    def _closure(self, node: Node, *, upstream: bool) -> set[Node]:
-        found, visited = set[Node](), set[int]()
+    def _closure(self, node: Node, *, upstream: bool) -> dict[Node, int]:
+        found, visited = {node: 0}, set[int]()
         waiting = deque([node])
         while waiting:
             at = waiting.popleft()
             for step in self._steps(at, upstream=upstream):
                 if id(step) not in visited:
                     visited.add(id(step))
-                    new = {*(step.inputs if upstream else step.outputs)} - found
-                    found |= new
+                    new = [one for one in (step.inputs if upstream else step.outputs) if one not in found]
+                    found.update((one, found[at] + 1) for one in new)
                     waiting.extend(new)
-        return found - {node}
+        del found[node]
+        return found
 
     def _steps(self, node: Node, *, upstream: bool) -> list[Step]:
         index = self._of_job if node.kind == "job" else self._writing if upstream else self._reading

@@ -222,7 +222,8 @@ class TableSet:
         needed = tables_in(sql)
         if not needed <= self.snapshots.keys():
             return Result([], [])
-        tables = [self.snapshots[name] for name in sorted(needed)]
+        ordered = sorted(needed, key=lambda name: (name in NEEDED, name))  # what a view reads comes before it
+        tables = [self.snapshots[name] for name in ordered]
         return self._database.run(sql, parameters, tables, timeout_s or self._timeout_s, limit)
 
     def rows(self, sql: str, *parameters: object) -> list[dict[str, Any]]:

@@ -53,6 +53,10 @@ class Reader:
         """What the server knows of its installation besides the tables."""
         return self.service.installation
 
+    def tables_at(self, at: str) -> TableSet:
+        """The tables at another time than that of the request."""
+        return self.service.tables.as_of(at)
+
     async def __call__(self, answer: Callable[[TableSet], BaseModel | None], missing: str = "") -> Response:
         """The answer as JSON. If it is None, `missing` says what there is not."""
 
