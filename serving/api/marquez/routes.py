@@ -9,6 +9,7 @@ from urllib.parse import parse_qs
 import anyio
 from anyio import CapacityLimiter
 from fastapi import APIRouter, Request, Response
+from starlette.convertors import PathConvertor, register_url_convertor
 
 from lineproof.schemas.errors import LineproofError
 from lineproof.serving.api.caching import cached
@@ -76,6 +77,15 @@ _ROUTES: Routes[Answer] = Routes(
 )
 
 
+class _AnyPath(PathConvertor):
+    """Names may contain line breaks, at which Starlette's own `path` ends."""
+
+    regex = "(?s:.*)"
+
+
+register_url_convertor("any_path", _AnyPath())
+
+
 def marquez_routes(tables: OpenTables) -> APIRouter:
     """Every path below `/api/v1` and `/api/v2beta`. Include it after the gateway, whose POST routes come first."""
     limiter = CapacityLimiter(THREADS)
@@ -84,7 +94,7 @@ def marquez_routes(tables: OpenTables) -> APIRouter:
         return await anyio.to_thread.run_sync(_respond, request, tables, limiter=limiter)
 
     router = APIRouter()
-    for path in ("/api/v1/{path:path}", "/api/v2beta/{path:path}"):
+    for path in ("/api/v1/{path:any_path}", "/api/v2beta/{path:any_path}"):
         router.add_api_route(path, respond, methods=[*METHODS], include_in_schema=False, response_model=None)
     return router
 
@@ -96,7 +106,9 @@ def unknown_api_paths() -> APIRouter:
     async def respond(request: Request) -> Response:
         return _refused(_unknown(request))
 
-    router.add_api_route("/api/{path:path}", respond, methods=[*METHODS], include_in_schema=False, response_model=None)
+    router.add_api_route(
+        "/api/{path:any_path}", respond, methods=[*METHODS], include_in_schema=False, response_model=None
+    )
     return router
 
 

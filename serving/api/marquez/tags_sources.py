@@ -18,7 +18,11 @@ FROM (
 """
 # As in `datasets.source_name`: the name in the facet, or the namespace.
 _SOURCES = """
-SELECT coalesce(nullif(stated, ''), namespace) AS source, min(source_uri), min(first_seen_at), max(greatest(first_seen_at, last_seen_at))
+SELECT
+    coalesce(nullif(stated, ''), namespace) AS source,
+    min(source_uri),
+    min(first_seen_at),
+    max(greatest(first_seen_at, last_seen_at))
 FROM (
     SELECT
         CASE WHEN json_valid(facet) AND json_type(facet, '$.name') = 'VARCHAR' THEN json_extract_string(facet, '$.name')

@@ -4,6 +4,7 @@ import json
 import uuid
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
+from math import isfinite
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -54,23 +55,35 @@ def link(url: str | None) -> str | None:
     return url if parts.scheme in ("http", "https") and parts.hostname else None
 
 
-def embedded(text: str | None) -> Any:
-    """JSON text as part of an answer, with its numbers and escapes as they are; None if it is not valid."""
+class Json:
+    """JSON text that becomes a part of an answer as it is. No dataclass: orjson writes those by itself."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+def embedded(text: str | None) -> Json | None:
+    """JSON text with its numbers and escapes as they are; None if it is not valid."""
     if text is None:
         return None
     try:
         orjson.loads(text)
     except orjson.JSONDecodeError:
         return _repaired(text)
-    return orjson.Fragment(text)
+    return Json(text)
 
 
-def _repaired(text: str) -> Any:
-    """What Python reads although the standard does not allow it: half of a character, as an escape."""
+def _repaired(text: str) -> Json | None:
+    """What Python reads and the standard does not allow: half of a character, as an escape."""
     try:
-        return orjson.Fragment(json.dumps(json.loads(text, parse_constant=lambda _: None)))
+        return Json(json.dumps(json.loads(text, parse_constant=lambda _: None, parse_float=_finite)))
     except (ValueError, RecursionError):
         return None
+
+
+def _finite(text: str) -> float | None:
+    number = float(text)
+    return number if isfinite(number) else None
 
 
 def facets(rows: Iterable[Mapping[str, Any]] | None) -> Document:
@@ -93,11 +106,18 @@ def tag_names(tags: Iterable[Mapping[str, Any]] | None, field: str | None = None
 def as_json(document: Any) -> bytes:
     """The answer in UTF-8; with escapes, if it has half of a character or a very large number."""
     try:
-        return orjson.dumps(document)
+        return orjson.dumps(document, default=_fragment)
     except TypeError:
-        return json.dumps(document, default=_contents).encode()
+        return json.dumps(document, default=_parsed).encode()
 
 
-def _contents(fragment: orjson.Fragment) -> Any:
-    contents = fragment.contents
-    return json.loads(contents)
+def _fragment(value: Any) -> orjson.Fragment:
+    if isinstance(value, Json):
+        return orjson.Fragment(value.text)
+    raise TypeError(type(value))
+
+
+def _parsed(value: Any) -> Any:
+    if isinstance(value, Json):
+        return json.loads(value.text)
+    raise TypeError(type(value))
