@@ -3,7 +3,7 @@
 from fastapi import FastAPI
 
 from lineproof.serving.answers.installation import Installation
-from lineproof.serving.api import v1
+from lineproof.serving.api import docs_routes, v1
 from lineproof.serving.api.errors import add_error_handlers
 from lineproof.serving.api.reading import STATE, ReadService
 from lineproof.serving.open_tables import OpenTables
@@ -14,3 +14,4 @@ def add_read_routes(app: FastAPI, tables: OpenTables, info: Installation) -> Non
     setattr(app.state, STATE, ReadService(tables, info))
     add_error_handlers(app)
     app.include_router(v1.router())
+    app.include_router(docs_routes.router)

@@ -67,7 +67,7 @@ def _invalid(_request: Request, error: Exception) -> Response:
 def _of_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
     code = {404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "failed")
-    return refused(error.status_code, code, f"{error.detail}: {request.url.path[:200]}", "See /api/docs.")
+    return refused(error.status_code, code, f"{error.detail}: {request.url.path[:200]}", "See /docs.")
 
 
 def _only_here(
