@@ -191,7 +191,9 @@ FROM (
 
 _SEEN = """
     make_timestamptz(1767225600000000) AS first_seen_at,
-    date_trunc('hour', make_timestamptz((1767225600000 + CAST(getvariable('runs') AS BIGINT) * 5000) * 1000)) AS last_seen_at
+    date_trunc(
+        'hour', make_timestamptz((1767225600000 + CAST(getvariable('runs') AS BIGINT) * 5000) * 1000)
+    ) AS last_seen_at
 """
 _EVENT = "'event_time': make_timestamptz(1767225600000000), 'event_id': event_id_of(0, 'START')"
 _SCHEMA_EVENT = f"{{{_EVENT}, 'run_id': (SELECT run_id FROM made_runs WHERE n = 0)}}"
