@@ -24,7 +24,7 @@ ExactCount = Annotated[int, PlainSerializer(_exact, return_type=int | str)]
 class Answer(BaseModel):
     """The base of everything that is answered. Nothing is left out: what is not known is null."""
 
-    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True)
 
 
 class Name(Answer):

@@ -42,5 +42,5 @@ def redirect() -> Response:
 
 
 def _file(name: str, media_type: str) -> Response:
-    content = files("lineproof.serving.api").joinpath("docs_page", name).read_bytes()
+    content = files("lineproof.serving.api").joinpath(f"docs_page/{name}").read_bytes()
     return Response(content, media_type=media_type, headers=_HEADERS)
