@@ -13,7 +13,7 @@ import { SHAPES, asTrust, trustOf } from "./state.js";
 export function RunBars({ runs }) {
   if (!runs.length) return html`<p class="muted">No runs.</p>`;
   const longest = Math.max(1, ...runs.map((run) => run.duration_ms ?? 0));
-  return html`<div class="scroll" tabindex="0" role="group" aria-label="Durations of the last runs"><ol class="run-bars">
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="Durations of the last runs"><ol class="run-bars ${runs.length < 40 ? "few" : ""}">
     ${[...runs].reverse().map((run) => {
       const trust = asTrust(run.trust) ?? "unknown";
       const height = `${Math.max(6, Math.round((100 * (run.duration_ms ?? 0)) / longest))}%`;
@@ -26,7 +26,7 @@ export function RunBars({ runs }) {
       </a></li>`;
     })}
   </ol></div>
-  <p class="legend muted">Oldest first. Height: duration, up to ${duration(longest)}. ✓ proven, ✕ broken, ? nothing proves it, ● running. Above: ledger = balanced, ≠ not.</p>`;
+  <p class="legend muted">Oldest first. Height: duration, up to ${duration(longest)}. ✓ proven, ✕ broken, ? nothing proves it, ● running.${runs.some((run) => run.ledger_verdict) ? " Above: ledger = balanced, ≠ not." : ""}</p>`;
 }
 
 /** @param {{ledger: any, compact?: boolean}} props */

@@ -3,9 +3,9 @@
 import { html } from "../lib/dom.js";
 import { Sql } from "./copy.js";
 
-/** The first lines of a view: what it is about, and the answer. @param {{title: any, children?: any}} props */
-export const Heading = ({ title, children }) =>
-  html`<header class="heading"><h1>${title}</h1>${children ? html`<p class="answer">${children}</p>` : null}</header>`;
+/** The first lines of a view: what it is about, and the answer. @param {{title: any, children?: any, aside?: any}} props aside: buttons */
+export const Heading = ({ title, children, aside }) =>
+  html`<header class="heading"><div class="heading-line"><h1>${title}</h1>${aside ? html`<div class="buttons">${aside}</div>` : null}</div>${children ? html`<p class="answer">${children}</p>` : null}</header>`;
 
 /** @param {{title: any, sql?: string | null, children?: any, class?: string, id?: string, aside?: any}} props */
 export const Card = ({ title, sql, children, id, aside, ...props }) =>

@@ -17,12 +17,14 @@ const MEANING = {
 
 /** @param {{chain: any, marked?: string}} props marked: the run whose certificates are framed */
 export function Chain({ chain, marked }) {
-  const faults = chain.certificates.map((/** @type {any} */ one, /** @type {number} */ place) => ({ ...one, place: place + 1 })).filter((/** @type {any} */ one) => one.verdict !== "genuine");
+  const before = Math.max(0, chain.length - chain.certificates.length);
+  const faults = chain.certificates.map((/** @type {any} */ one, /** @type {number} */ place) => ({ ...one, place: place + 1 + before })).filter((/** @type {any} */ one) => one.verdict !== "genuine");
   return html`<div class="chain">
+    ${chain.is_complete === false ? html`<p class="muted">The latest ${count(chain.certificates.length)} of ${count(chain.length)}.</p>` : null}
     <ol class="links">
       ${chain.certificates.map((/** @type {any} */ one, /** @type {number} */ place) => {
         const trust = trustOf(one.verdict);
-        const said = `Certificate ${place + 1} of ${chain.length}: ${one.verdict}, ${fullTime(one.issued_at)}`;
+        const said = `Certificate ${place + 1 + before} of ${chain.length}: ${one.verdict}, ${fullTime(one.issued_at)}`;
         return html`<li key=${place}><a class="link ${trust} ${one.run_id === marked ? "marked" : ""}" href=${link("/run", { run_id: one.run_id })}
           title=${said} aria-label=${said}>${trust === "proven" ? "" : SHAPES[trust]}</a></li>`;
       })}

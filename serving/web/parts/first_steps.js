@@ -5,7 +5,9 @@ import { Card, Heading } from "./card.js";
 import { Command } from "./copy.js";
 import { Pill } from "./state.js";
 
-export function FirstSteps() {
+/** @param {{at?: string | undefined}} props at: the time of the page, if it is not now */
+export function FirstSteps({ at }) {
+  if (at) return html`<${Heading} title="Nothing was known then"><${Pill} trust="unknown">no events<//><span>At this time no event was in the tables yet.</span><//>`;
   const here = new URL(".", location.href).origin;
   return html`
     <${Heading} title="No events yet">

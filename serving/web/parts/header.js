@@ -22,6 +22,9 @@ const VIEWS = [
 
 const THEMES = /** @type {const} */ ({ auto: ["◐", "dark"], dark: ["●", "light"], light: ["○", "auto"] });
 
+/** On a phone, the chosen view can be beyond the edge. @param {HTMLElement | null} node */
+const seen = (node) => node && node.parentElement && (node.parentElement.scrollLeft = node.offsetLeft - node.parentElement.offsetLeft - 40);
+
 /** @param {{path: string, help: () => void}} props */
 export function Header({ path, help }) {
   return html`<header class="top">
@@ -29,7 +32,7 @@ export function Header({ path, help }) {
     <nav class="views" aria-label="Views">
       ${VIEWS.map(
         ([to, label, more]) =>
-          html`<a key=${to} href=${link(to)} aria-current=${path === to || more.includes(path) ? "page" : null}>${label}</a>`,
+          html`<a key=${to} href=${link(to)} aria-current=${path === to || more.includes(path) ? "page" : null} ref=${path === to || more.includes(path) ? seen : null}>${label}</a>`,
       )}
     </nav>
     <div class="tools">

@@ -29,10 +29,8 @@ export function Help({ open, close }) {
 }
 
 function About() {
-  const version = useApi("/version");
   const me = useApi("/me");
   return html`<p class="muted">
-    ${version.data ? `lineproof ${version.data.version}. ` : null}
     ${me.data?.key ? `Signed in with the key ${me.data.key}. ` : null}
     ${key() ? html`<button type="button" class="small" onClick=${forgetKey}>Sign out</button>` : null}
   </p>`;

@@ -16,7 +16,7 @@ export function Triangulation({ run }) {
   const { intent, logic } = run;
   return html`<div class="grid stretch">
     <${Card} title="Intent">
-      ${intent.documentation ? html`<p class="prose"><${Text} lines>${intent.documentation}<//></p>` : null}
+      ${intent.documentation && intent.documentation !== intent.documentation_url ? html`<p class="prose"><${Text} lines>${intent.documentation}<//></p>` : null}
       <${Facts} items=${[
         ["owner", intent.owners.length ? intent.owners.map((/** @type {any} */ owner) => html`<${Text}>${owner.name}<//> `) : null],
         ["documentation", intent.documentation_url ? html`<${Outside} href=${intent.documentation_url} />` : null],
@@ -26,7 +26,7 @@ export function Triangulation({ run }) {
     <//>
     <${Card} title="Logic">
       ${logic.sql ? html`<pre class="code" tabindex="0"><${Text} lines>${logic.sql}<//></pre>` : null}
-      ${logic.morphism ? html`<${Tree} value=${logic.morphism} search=${false} depth=${3} />` : null}
+      ${logic.morphism ? html`<${Tree} value=${content(logic.morphism)} search=${false} depth=${3} />` : null}
       <${Facts} quiet items=${[
         ["code", logic.source_code_url ? html`<${Outside} href=${logic.source_code_url} />` : null],
         ...manifest(logic.manifest),
@@ -36,6 +36,9 @@ export function Triangulation({ run }) {
     <${Card} title="Proof"><${Evidence} run=${run} /><//>
   </div>`;
 }
+
+/** Without the members that every facet has. @param {any} facet */
+const content = (facet) => (facet && typeof facet === "object" && !Array.isArray(facet) ? Object.fromEntries(Object.entries(facet).filter(([name]) => !name.startsWith("_"))) : facet);
 
 /** The hashes of a manifest, short; its other members stay in the facets. @param {any} stated @returns {[string, any][]} */
 const manifest = (stated) =>
@@ -67,7 +70,7 @@ function Reconciled({ one }) {
   return html`${known
       ? html`<${Pill} trust=${equal ? "proven" : "broken"}>${count(one.rows_read)} ${equal ? "=" : "≠"} ${count(one.rows_written_before)}<//>`
       : html`<${Pill} trust="unknown">${one.rows_read === null ? "rows read" : "rows written"} unknown<//>`}
-    ${count(one.rows_read)} read, ${count(one.rows_written_before)} written before, <${Name} kind="dataset" namespace=${one.namespace} name=${one.name} />
+    ${known ? "read against written before" : `${count(one.rows_read)} read, ${count(one.rows_written_before)} written before`}, <${Name} kind="dataset" namespace=${one.namespace} name=${one.name} />
     ${one.written_by_run ? html`, <${RunId} run_id=${one.written_by_run} />` : null}`;
 }
 

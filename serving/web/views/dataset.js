@@ -6,6 +6,7 @@ import { counted, duration } from "../lib/format.js";
 import { link } from "../lib/router.js";
 import { Heading } from "../parts/card.js";
 import { Tabs } from "../parts/filters.js";
+import { Copy } from "../parts/copy.js";
 import { Loaded, Nothing } from "../parts/loading.js";
 import { Text } from "../parts/name.js";
 import { Pill, trustOf } from "../parts/state.js";
@@ -35,14 +36,13 @@ function Title({ one }) {
   const identity = { namespace: one.namespace, name: one.name };
   const { freshness } = one;
   const proven = one.loads.filter((/** @type {any} */ load) => load.trust === "proven").length;
-  return html`<${Heading} title=${html`<${Text}>${one.name}<//>`}>
+  return html`<${Heading} title=${html`<${Text}>${one.name}<//>`} aside=${html`<${Copy} text=${one.name} label="Copy name" /><a class="button" href=${link("/lineage", { kind: "dataset", ...identity })}>Lineage</a>`}>
     <span><${Text}>${one.namespace}<//> · dataset ·</span>
     <${Pill} trust=${one.trust}>${one.trust}${one.reason ? html`: <${Text}>${one.reason}<//>` : null}<//>
     <${Pill} trust=${trustOf(freshness.verdict)}>${freshness.verdict === "unknown" ? "freshness unknown" : freshness.verdict}${freshness.age_s === null ? "" : `, ${duration(freshness.age_s * 1000)}`}${freshness.limit_s === null ? "" : ` of ${duration(freshness.limit_s * 1000)}`}<//>
     ${one.loads.length ? html`<${Pill} trust=${proven === one.loads.length ? "proven" : "unknown"}>${proven} of ${counted(one.loads.length, "load")} proven<//>` : html`<${Pill} trust="unknown">never loaded<//>`}
     ${one.owners.map((/** @type {any} */ owner) => html`<span class="pill">owner: <${Text}>${owner.name}<//></span>`)}
-    <span><a href=${link("/lineage", { kind: "dataset", ...identity, up: 9, down: 0 })}>${counted(one.upstream, "dataset")} upstream</a>,
+    <span><a href=${link("/lineage", { kind: "dataset", ...identity, up: 9, down: 0 })}>${counted(one.upstream, "dataset")} upstream</a>,${" "}
       <a href=${link("/lineage", { kind: "dataset", ...identity, up: 0, down: 9 })}>${one.downstream} downstream</a></span>
-    <a class="button" href=${link("/lineage", { kind: "dataset", ...identity })}>Lineage</a>
   <//>`;
 }

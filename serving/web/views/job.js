@@ -6,6 +6,7 @@ import { count, counted, duration } from "../lib/format.js";
 import { link } from "../lib/router.js";
 import { RunBars } from "../parts/bars.js";
 import { Card, Facts, Heading } from "../parts/card.js";
+import { Copy } from "../parts/copy.js";
 import { Loaded, Nothing } from "../parts/loading.js";
 import { Name, Outside, Text, Time } from "../parts/name.js";
 import { runColumns } from "../parts/run_list.js";
@@ -28,16 +29,15 @@ function Job({ job }) {
   const last = job.last_run;
   const proven = job.runs.filter((/** @type {any} */ run) => run.trust === "proven").length;
   return html`
-    <${Heading} title=${html`<${Text}>${job.name}<//>`}>
+    <${Heading} title=${html`<${Text}>${job.name}<//>`} aside=${html`<${Copy} text=${job.name} label="Copy name" /><a class="button" href=${link("/lineage", { kind: "job", ...identity })}>Lineage</a>`}>
       <span><${Text}>${job.namespace}<//> · job ·</span>
       ${last ? html`<${Pill} trust=${last.trust}>${last.state}: <${Text}>${last.reason}<//><//>` : html`<${Pill} trust="unknown">no run<//>`}
       <span><a href=${link("/runs", { ...identity, trust: "proven" })}>${count(proven)}</a> of the last <a href=${link("/runs", identity)}>${counted(job.runs.length, "run")}</a> proven</span>
-      <a class="button" href=${link("/lineage", { kind: "job", ...identity })}>Lineage</a>
     <//>
     <${Card} title="Last runs"><${RunBars} runs=${job.runs} /><//>
     <div class="grid">
       <${Card} title="What it is meant to do">
-        ${job.description ? html`<p class="prose"><${Text} lines>${job.description}<//></p>` : null}
+        ${job.description && job.description !== job.documentation_url ? html`<p class="prose"><${Text} lines>${job.description}<//></p>` : null}
         <${Facts} items=${facts(job)} />
       <//>
       <${Card} title="SQL">${job.sql ? html`<pre class="code" tabindex="0"><${Text} lines>${job.sql}<//></pre>` : html`<p class="muted">No SQL is stated.</p>`}<//>

@@ -15,10 +15,11 @@ import { Pill } from "../parts/state.js";
 const EVERY_MS = 5000;
 const GOAL_S = 5;
 
-export default function Overview() {
+/** @param {{params: import("../lib/router.js").Params}} props */
+export default function Overview({ params }) {
   const answer = useApi("/overview", {}, { every: EVERY_MS });
   return html`<${Loaded} answer=${answer} rows=${10}>${(/** @type {any} */ overview) =>
-    isEmpty(overview) ? html`<${FirstSteps} />` : html`<${Filled} overview=${overview} />`}<//>`;
+    isEmpty(overview) ? html`<${FirstSteps} at=${params["as_of"]} />` : html`<${Filled} overview=${overview} />`}<//>`;
 }
 
 /** @param {any} overview */

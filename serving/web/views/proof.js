@@ -29,7 +29,7 @@ export default function Proof({ params }) {
 /** @type {import("../parts/table.js").Column[]} */
 const COLUMNS = [
   { id: "verdict", label: "verdict", cell: (one) => html`<${Pill} trust=${trustOf(one.verdict)}>${one.verdict}<//>` },
-  { id: "job", label: "job", cell: (one) => html`<${Name} kind="job" ...${one.job ?? { namespace: one.job_namespace, name: one.job_name }} full />` },
+  { id: "job", label: "job", cell: (one) => html`<${Name} kind="job" ...${{ namespace: one.job_namespace ?? "", name: one.job_name ?? "" }} full />` },
   { id: "run", label: "run", cell: (one) => html`<${RunId} run_id=${one.run_id} />` },
   { id: "bars", label: "input against processed + filtered + errored", wide: true, cell: (one) => html`<${LedgerBars} ledger=${one} compact />` },
   { id: "sum", label: "sum", cell: (one) => html`<span class="figure">${count(one.input_count)} ${one.verdict === "balanced" ? "=" : "≠"} ${count(one.processed_count)} + ${count(one.filtered_count)} + ${count(one.errored_count)}</span>` },
@@ -53,7 +53,7 @@ function Chains({ params }) {
     ${page.items.length ? null : html`<${Card} title="Certificate chains"><${Nothing}>No certificate has arrived, so no output is sealed.<//><//>`}
     ${page.items.map((/** @type {any} */ chain, /** @type {number} */ place) => html`
       <${Card} key=${chain.chain ?? place} title=${`Chain of ${counted(chain.length, "certificate")}`}
-        aside=${html`<span>${chain.broken ? html`<${Pill} trust="broken">${count(chain.broken)} broken<//> ` : null}<${Pill} trust=${chain.genuine ? "proven" : "unknown"}>${count(chain.genuine)} genuine<//></span>`}>
+        aside=${html`<span>${chain.broken ? html`<${Pill} trust="broken">${count(chain.broken)} broken<//> ` : null}${chain.unknown ? html`<${Pill} trust="unknown">${count(chain.unknown)} unknown<//> ` : null}<${Pill} trust=${chain.genuine ? "proven" : null}>${count(chain.genuine)} genuine<//></span>`}>
         <${Chain} chain=${chain} />
       <//>`)}
     <${Pages} page=${page} />

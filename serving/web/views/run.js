@@ -52,9 +52,9 @@ function Title({ run }) {
   ${run.error_message ? html`<details class="card" open=${run.error_message.length < 300}><summary class="broken-text">✕ error</summary><pre><${Text} lines>${run.error_message}<//></pre></details>` : null}`;
 }
 
-/** The state alone says nothing about proof, but an end that failed is broken. @param {any} run */
+/** The state alone proves nothing, so COMPLETED has no colour. @param {any} run */
 function stateTrust(run) {
   if (run.state === "FAILED") return "broken";
-  if (run.state === "COMPLETED") return "proven";
+  if (run.state === "COMPLETED") return null;
   return run.state === "RUNNING" && !run.is_overdue ? "running" : "unknown";
 }

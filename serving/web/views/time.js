@@ -2,15 +2,14 @@
 
 import { html } from "../lib/dom.js";
 import { useApi } from "../lib/api.js";
-import { counted, fullTime } from "../lib/format.js";
+import { count, fullTime } from "../lib/format.js";
 import { link, setParams } from "../lib/router.js";
 import { Card, Heading } from "../parts/card.js";
-import { Command } from "../parts/copy.js";
+import { Sql } from "../parts/copy.js";
 import { Loaded, Nothing } from "../parts/loading.js";
 import { Name, RunId, Text } from "../parts/name.js";
-import { Pill } from "../parts/state.js";
 
-const MOST = 200;
+const MOST = 50;
 
 /** @param {{params: import("../lib/router.js").Params}} props */
 export default function TimeView({ params }) {
@@ -44,56 +43,51 @@ function When({ at }) {
 /** @param {{diff: any, at: string}} props */
 function Diff({ diff, at }) {
   const { known, runs, datasets, jobs, edges, schemas } = diff;
-  const nothing = [runs.added, runs.changed, datasets.added, datasets.removed, jobs.added, jobs.removed, edges.added, edges.removed, schemas].every((list) => !list?.length);
+  const nothing = [runs, datasets, jobs, edges].every((one) => !one.added_count && !one.removed_count && !one.changed_count) && !schemas.length;
   return html`
-    <p class="answer"><strong>${fullTime(diff.at.slice(0, 19))}</strong>
-      <span>${known.how === "event time" ? "by event time: the files of that time are gone" : known.how === "version" ? "by version: the tables as they were" : "now"}${known.oldest_at ? ` · oldest readable version: ${fullTime(known.oldest_at.slice(0, 19))}` : ""}</span>
+    <p class="answer"><strong>${fullTime((diff.at ?? at).slice(0, 19))}</strong>
+      <span>${HOW[known.how] ?? ""}${known.oldest_at ? ` · oldest readable version: ${fullTime(known.oldest_at.slice(0, 19))}` : ""}</span>
       <a class="button" href=${link("/", { as_of: at })}>Show the whole page at that time</a></p>
     ${nothing ? html`<${Card} title="Since then"><${Nothing}>Nothing has changed since then.<//><//>` : null}
     <div class="grid">
-      <${Changes} title="Runs" added=${runs.added} changed=${runs.changed} draw=${drawRun} />
-      <${Changes} title="Datasets" added=${datasets.added} removed=${datasets.removed} draw=${(/** @type {any} */ one) => html`<${Name} kind="dataset" ...${one} full />`} />
-      <${Changes} title="Jobs" added=${jobs.added} removed=${jobs.removed} draw=${(/** @type {any} */ one) => html`<${Name} kind="job" ...${one} full />`} />
-      <${Changes} title="Edges" added=${edges.added} removed=${edges.removed} draw=${drawEdge} />
-      <${Changes} title="Schemas" changed=${schemas} draw=${drawSchema} />
+      <${Changes} title="Runs" of=${runs} draw=${drawRun} />
+      <${Changes} title="Datasets" of=${datasets} draw=${(/** @type {any} */ one) => html`<${Name} kind="dataset" ...${one} full />`} />
+      <${Changes} title="Jobs" of=${jobs} draw=${(/** @type {any} */ one) => html`<${Name} kind="job" ...${one} full />`} />
+      <${Changes} title="Edges" of=${edges} draw=${drawEdge} />
+      <${Changes} title="Schemas" of=${{ changed: schemas, changed_count: schemas.length }} draw=${drawSchema} />
     </div>
-    <${Card} title="On the command line"><${Command}>${`lineproof sql "SELECT * FROM runs" --as-of ${diff.at}`}<//><//>`;
+    <${Sql} sql=${diff.sql} />`;
 }
 
-/** @param {{title: string, added?: any[], removed?: any[], changed?: any[], draw: (one: any) => any}} props */
-function Changes({ title, added = [], removed = [], changed = [], draw }) {
-  const lists = /** @type {[string, string, string, any[]][]} */ ([["added", "+", "new since then", added], ["changed", "~", "changed since then", changed], ["removed", "−", "gone since then", removed]]);
-  if (lists.every(([, , , list]) => !list.length)) return null;
+/** @type {Record<string, string>} */
+const HOW = { "event time": "by event time: the files of that time are gone", version: "by version: the tables as they were", now: "now" };
+const LISTS = /** @type {const} */ ([["added", "+", "new since then"], ["changed", "~", "changed since then"], ["removed", "−", "gone since then"]]);
+
+/** @param {{title: string, of: any, draw: (one: any) => any}} props */
+function Changes({ title, of, draw }) {
+  const lists = LISTS.filter(([kind]) => of[`${kind}_count`]);
+  if (!lists.length) return null;
   return html`<${Card} title=${title}>
-    ${lists.filter(([, , , list]) => list.length).map(([style, sign, said, list]) => html`
-      <h3 class="sub">${counted(list.length, said, said)}</h3>
-      <ul class="diff">${list.slice(0, MOST).map((one, place) => html`<li key=${place} class=${style}>${sign} ${draw(one)}</li>`)}</ul>
-      ${list.length > MOST ? html`<p class="muted">and ${list.length - MOST} more</p>` : null}`)}
+    ${lists.map(([kind, sign, said]) => {
+      const shown = of[kind].slice(0, MOST);
+      const more = of[`${kind}_count`] - shown.length;
+      return html`<h3 class="sub">${count(of[`${kind}_count`])} ${said}</h3>
+        <ul class="diff">${shown.map((/** @type {any} */ one, /** @type {number} */ place) => html`<li key=${place} class=${kind}>${sign} ${draw(one)}</li>`)}</ul>
+        ${more > 0 ? html`<p class="muted">and ${count(more)} more</p>` : null}`;
+    })}
   <//>`;
 }
 
 /** @param {any} run */
-function drawRun(run) {
-  const id = run.run_id ?? run;
-  return html`<${RunId} run_id=${id} />${run.job ? html` <${Name} kind="job" ...${run.job} />` : null}
-    ${run.before !== undefined ? html` <${Side} side=${run.before} /> → <${Side} side=${run.after} />` : null}`;
-}
+const drawRun = (run) => html`<${RunId} run_id=${run.run_id} /> <${Name} kind="job" ...${run.job} />
+  ${run.before ? html` <${RunState} of=${run.before} /> → <${RunState} of=${run.after} />` : ` ${run.state}`}`;
 
-/** A run before or after: a summary, or a state. @param {{side: any}} props */
-function Side({ side }) {
-  if (side === null || typeof side !== "object") return html`<${Text}>${side ?? "–"}<//>`;
-  return html`<${Pill} trust=${side.trust}>${side.state ?? side.trust}<//>`;
-}
+/** What was known of a run. @param {{of: any}} props */
+const RunState = ({ of }) => html`<span>${[of.state, of.ledger_verdict && `ledger ${of.ledger_verdict}`, of.certificate_verdict && `certificate ${of.certificate_verdict}`].filter(Boolean).join(", ")}</span>`;
 
 /** @param {any} edge */
-const drawEdge = (edge) => html`<${End} end=${edge.source ?? edge[0]} /> → <${End} end=${edge.target ?? edge[1]} />`;
-
-/** @param {{end: any}} props */
-function End({ end }) {
-  if (end === null || typeof end !== "object") return html`<${Text}>${end}<//>`;
-  return html`<${Name} kind=${end.kind ?? "dataset"} namespace=${end.namespace} name=${end.name} />`;
-}
+const drawEdge = (edge) => html`<${Name} kind=${edge.source_kind} ...${edge.source} /> → <${Name} kind=${edge.target_kind} ...${edge.target} />`;
 
 /** @param {any} one */
 const drawSchema = (one) => html`<${Name} kind="dataset" namespace=${one.namespace} name=${one.name} />
-  <small>${[...one.added.map((/** @type {string} */ name) => `+ ${name}`), ...one.removed.map((/** @type {string} */ name) => `− ${name}`), ...one.changed.map((/** @type {any} */ change) => `~ ${change.name ?? change}`)].map((text) => html`<${Text}>${text}<//> `)}</small>`;
+  <small> <${Text}>${[...one.added.map((/** @type {string} */ name) => `+ ${name}`), ...one.removed.map((/** @type {string} */ name) => `− ${name}`), ...one.changed.map((/** @type {any} */ change) => `~ ${change.name}: ${change.before} → ${change.after}`)].join(", ")}<//></small>`;
