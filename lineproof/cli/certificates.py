@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from lineproof.cli.context import CommandContext, with_context
 from lineproof.cli.output import err
@@ -42,6 +41,6 @@ def verify(
     else:
         chain = parse_lines(read_text(source).encode(), source)
         report = library.verify_chain(chain, source, head)
-    err.print(escape(report.text))
+    err.print(report.text)
     if not report.holds:
         raise typer.Exit(3)

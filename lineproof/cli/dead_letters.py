@@ -1,15 +1,14 @@
 """`lineproof dead-letters`: list and show records that cannot be processed, and send them again."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from lineproof.cli.context import CommandContext, OutputOption, with_context
-from lineproof.cli.output import Format, err, out, show
+from lineproof.cli.output import Format, err, out, print_bytes, show
+from lineproof.schemas.control_characters import visible
 
 app = typer.Typer(help="List, show and resend records that cannot be processed.", no_args_is_help=True)
 
@@ -49,7 +48,12 @@ def list_letters(
 def show_letter(
     context: CommandContext,
     record: RecordArgument,
-    raw: Annotated[bool, typer.Option("--raw", help="Print only the bytes of the value.")] = False,
+    raw: Annotated[
+        bool,
+        typer.Option(
+            "--raw", help="Print only the bytes of the value; on a terminal, with control characters visible."
+        ),
+    ] = False,
 ) -> None:
     """Show a dead letter: why it cannot be processed, what to do, and its bytes.
 
@@ -60,7 +64,7 @@ def show_letter(
 
     [letter] = DeadLetters(context.settings.tables_path).named([record])
     if raw:
-        sys.stdout.buffer.write(letter.value or b"")
+        print_bytes(letter.value or b"")
         return
     reason = Reason.of(letter.reason)
     headers = [f"{header['key']}={_text(header['value'])}" for header in letter.headers or ()]
@@ -72,10 +76,10 @@ def show_letter(
         "key": _text(letter.key),
         "headers": ", ".join(headers),
         "sent again": f"{letter.redriven_at}: {letter.outcome}" if letter.redriven_at else "",
-        "value": _text(letter.value),
     }
-    for name, value in fields.items():
-        out.print(f"{name:<10}  {value}", markup=False, highlight=False, soft_wrap=True)
+    for name, text in fields.items():
+        out.print(f"{name:<10}  {visible(text)}", highlight=False)
+    out.print(f"{'value':<10}  {_text(letter.value)}", highlight=False)
 
 
 @app.command()
@@ -117,12 +121,12 @@ def redrive(
     if len(chosen) < len(found):
         err.print(f"{len(found) - len(chosen)} were sent again before, and are skipped (--again sends them).")
     if dry_run:
-        err.print(escape(f"{len(chosen)} would be sent to {topic}."))
+        err.print(f"{len(chosen)} would be sent to {topic}.")
         return
     cluster = KafkaCluster(client_options(settings))
     cluster.require_topics(topic)
     for count in send(letters, chosen, cluster, topic, patch.read_bytes() if patch else None):
-        err.print(escape(f"{count} of {len(chosen)} sent to {topic}."))
+        err.print(f"{count} of {len(chosen)} sent to {topic}.")
 
 
 def _excerpt(value: bytes | None) -> str:
@@ -130,11 +134,10 @@ def _excerpt(value: bytes | None) -> str:
 
 
 def _text(value: bytes | None) -> str:
-    """Printable UTF-8 as text; other bytes as a Python literal, which no terminal interprets."""
+    """UTF-8 as text; other bytes as a Python literal."""
     if value is None:
         return "(none)"
     try:
-        text = value.decode()
+        return value.decode()
     except UnicodeDecodeError:
         return repr(value)
-    return text if text.translate({ord("\n"): None, ord("\t"): None}).isprintable() else repr(value)

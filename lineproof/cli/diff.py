@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from lineproof.cli.context import CommandContext, OutputOption, with_context
 from lineproof.cli.output import Format, err, progress, show
@@ -67,6 +66,6 @@ def diff(
         show([*columns, "rows"], listed, output)
     differing = [table.name for table in found if not table.is_same]
     if differing:
-        err.print(escape(f"{len(differing)} of {len(found)} tables differ: {', '.join(differing)}."))
+        err.print(f"{len(differing)} of {len(found)} tables differ: {', '.join(differing)}.")
         raise typer.Exit(3)
     err.print(f"{len(found)} tables, all the same.")

@@ -4,7 +4,6 @@ from enum import Enum
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from lineproof.cli.context import CommandContext, with_context
 from lineproof.cli.output import err, progress
@@ -66,10 +65,10 @@ def forward(
     records = source_of(settings, source.value, state)
     target = config.address(config.endpoint)
     if dry_run:
-        err.print(escape(f"{records.count(state.positions):,} records of the {source.value} would go to {target}."))
+        err.print(f"{records.count(state.positions):,} records of the {source.value} would go to {target}.")
         return
     if state.has_begun:
-        err.print(escape(f"Continuing after {state.sent:,} events. To start over, remove {state.directory}."))
+        err.print(f"Continuing after {state.sent:,} events. To start over, remove {state.directory}.")
     stop = StopSignal()
     run = forward_of(settings, config, records, state, stop)
     sent_before, aside_before = state.sent, state.put_aside
@@ -77,21 +76,19 @@ def forward(
         if not follow:
             run.confirm()
         stop.listen()
-        task = bar.add_task(escape(f"Forwarding to {target}"), total=None if follow else records.count(state.positions))
+        task = bar.add_task(f"Forwarding to {target}", total=None if follow else records.count(state.positions))
         try:
             for _ in run.run(rate, follow=follow):
                 aside = state.put_aside - aside_before
                 note = f", {aside:,} put aside" if aside else ""
                 done = state.sent - sent_before + aside
-                bar.update(task, completed=done, description=escape(f"Forwarding to {target}{note}"))
+                bar.update(task, completed=done, description=f"Forwarding to {target}{note}")
         except LineproofError:
             err.print(f"Stopped after {state.sent - sent_before:,} events. Run the same command to continue.")
             raise
-    err.print(escape(f"{state.sent - sent_before:,} events forwarded to {target}."))
+    err.print(f"{state.sent - sent_before:,} events forwarded to {target}.")
     if aside := state.put_aside - aside_before:
-        err.print(
-            escape(f"{aside:,} records could not be forwarded. They are in {run.rejected.path}, with the reason.")
-        )
+        err.print(f"{aside:,} records could not be forwarded. They are in {run.rejected.path}, with the reason.")
     if stop() and not follow:
         err.print("Stopped. Run the same command to continue.")
     if aside or (stop() and not follow):

@@ -1,7 +1,6 @@
 """`lineproof gaps`: check that the archive has every record of the topic."""
 
 import typer
-from rich.markup import escape
 
 from lineproof.cli.context import CommandContext, OutputOption, with_context
 from lineproof.cli.output import Format, err, show
@@ -34,6 +33,6 @@ def gaps(context: CommandContext, output: OutputOption = Format.TABLE) -> None:
     rows = [[gap.topic, gap.partition, gap.first, gap.last, gap.offsets, gap.kind.value] for gap in found]
     show(columns, rows, output)
     lost = sum(gap.offsets for gap in found if gap.kind.may_be_loss)
-    err.print(escape(f"{records:,} records are archived; {lost:,} offsets are lost, or may be."))
+    err.print(f"{records:,} records are archived; {lost:,} offsets are lost, or may be.")
     if lost:
         raise typer.Exit(3)

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
 from lineproof.cli.context import CommandContext, with_context
 from lineproof.cli.output import err
@@ -57,14 +56,14 @@ def job(
     from lineproof.streaming.session import was_submitted
 
     settings = context.override(*([f"trigger={trigger}"] if trigger else [])).settings
-    err.print(f"Tables {escape(settings.tables_path)}")
+    err.print(f"Tables {settings.tables_path}")
     if not was_submitted():
-        err.print(f"Log    {escape(str(job_log(settings).absolute()))}")
+        err.print(f"Log    {job_log(settings).absolute()}")
     run_job(
         settings,
         create_topics=create_topics,
         report=print_progress,
-        started=lambda: err.print(f"Reading {escape(settings.topics.events)}. Ctrl-C stops."),
+        started=lambda: err.print(f"Reading {settings.topics.events}. Ctrl-C stops."),
         recovery=Recovery(accept_loss, restore_checkpoint, rebuild),
         say=say,
     )
@@ -112,4 +111,4 @@ def print_progress(batch: "Progress") -> None:
 
 def say(message: str) -> None:
     """One line about what the job does."""
-    err.print(escape(message))
+    err.print(message)

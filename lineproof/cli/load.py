@@ -3,7 +3,6 @@
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from lineproof.cli.context import CommandContext, with_context
 from lineproof.cli.output import err, progress
@@ -31,7 +30,7 @@ def load(
     file_load = load_files(files, context.settings)
     before = file_load.progress
     if before.sent or before.refused:
-        err.print(escape(f"Continuing after {before.sent:,} events. To start over, {file_load.how_to_restart()}."))
+        err.print(f"Continuing after {before.sent:,} events. To start over, {file_load.how_to_restart()}.")
     try:
         with progress(DownloadColumn()) as bar:
             task = bar.add_task("Sending", total=file_load.bytes)
@@ -39,7 +38,7 @@ def load(
             def report(sent: int, read: int) -> None:
                 bar.update(task, completed=read, description=f"Sending: {sent:,} events")
 
-            done = file_load.run(lambda problem: err.print(escape(problem)), report)
+            done = file_load.run(err.print, report)
             report(done.sent, file_load.bytes or 0)
     except KeyboardInterrupt:
         err.print(f"Stopped after {file_load.progress.sent:,} events. Run the same command to continue.")

@@ -7,7 +7,8 @@ from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
+from rich.text import Text
+from typer import rich_utils
 from typer.core import TyperGroup
 
 from lineproof.cli import (
@@ -28,7 +29,9 @@ from lineproof.cli import (
     tables,
     tail,
 )
+from lineproof.cli.console import SafeFormatter, print_traceback
 from lineproof.cli.output import err, out
+from lineproof.schemas.control_characters import visible_lines
 from lineproof.schemas.errors import LineproofError
 
 RENAMED = {"emit": "load"}
@@ -44,6 +47,23 @@ EXTRAS = {
 
 class Commands(TyperGroup):
     """The commands; an old name is refused, and the error gives the new one."""
+
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        """Run a command. Wrong usage is printed here: the message may name what a script got from elsewhere."""
+        sys.excepthook = print_traceback  # here, because Typer sets its own before
+        try:
+            code = super().main(*arguments, **{**options, "standalone_mode": False})
+        except typer.Abort:
+            err.print(Text("Aborted.", "red"))
+            sys.exit(1)
+        except Exception as error:
+            if not hasattr(error, "format_message"):
+                raise
+            message = visible_lines(error.format_message())
+            error.format_message = lambda: message
+            rich_utils.rich_format_error(error)  # type: ignore[arg-type]
+            sys.exit(getattr(error, "exit_code", 2))
+        sys.exit(code if isinstance(code, int) else 0)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command that the arguments name."""
@@ -93,11 +113,9 @@ def main(arguments: list[str] | None = None) -> None:
     arguments = sys.argv[1:] if arguments is None else arguments
     is_verbose = "-v" in arguments or "--verbose" in arguments
     # Without -v, people see our own warnings and errors, and no log of any library.
-    logging.basicConfig(
-        level=logging.INFO if is_verbose else logging.CRITICAL,
-        format="%(levelname)s %(name)s: %(message)s" if is_verbose else "%(message)s",
-        stream=sys.stderr,
-    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(SafeFormatter("%(levelname)s %(name)s: %(message)s" if is_verbose else "%(message)s"))
+    logging.basicConfig(level=logging.INFO if is_verbose else logging.CRITICAL, handlers=[handler])
     logging.getLogger("lineproof").setLevel(logging.INFO if is_verbose else logging.WARNING)
     try:
         app(arguments, standalone_mode=True)
@@ -105,15 +123,19 @@ def main(arguments: list[str] | None = None) -> None:
         extras = EXTRAS.get(str(error.name).partition(".")[0])
         if extras is None:
             raise
-        err.print(f"[bold red]Error:[/] This command needs {error.name}, which is not installed.")
-        err.print(f"Run: pip install 'lineproof[{extras}]'", markup=False)
+        _print_error(f"This command needs {error.name}, which is not installed.")
+        err.print(f"Run: pip install 'lineproof[{extras}]'")
         sys.exit(1)
     except LineproofError as error:
         if is_verbose:
             err.print_exception()
-        err.print(f"[bold red]Error:[/] {escape(error.what)}")
-        err.print(escape(error.remedy))
+        _print_error(error.what)
+        err.print(error.remedy)
         sys.exit(error.exit_code)
+
+
+def _print_error(what: str) -> None:
+    err.print(Text.assemble(("Error:", "bold red"), f" {visible_lines(what)}"))
 
 
 def _print_version(is_asked: bool) -> None:

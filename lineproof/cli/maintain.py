@@ -51,7 +51,9 @@ def maintain(
     from lineproof.streaming.upkeep.maintenance import TASKS
 
     tasks = TASKS if task is Task.ALL else (task.value,)
-    bar = Progress(TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn(), console=err, transient=True)
+    bar = Progress(
+        TextColumn("{task.description}", markup=False), BarColumn(), TimeRemainingColumn(), console=err, transient=True
+    )
     bar_task = bar.add_task("", total=1.0)
 
     def report(step: str, share: float) -> None:

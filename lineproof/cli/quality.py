@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from lineproof.cli.context import CommandContext, OutputOption, with_context
 from lineproof.cli.output import Format, err, show
@@ -41,7 +40,7 @@ def run(
     settings, begin = context.settings, moment(since) if since else None
     from lineproof.local.quality import run_suites
 
-    results = run_suites(settings, suites or (), lambda result: err.print(escape(str(result))), begin)
+    results = run_suites(settings, suites or (), lambda result: err.print(str(result)), begin)
     columns = ["suite", "expectation", "column", "success", "expected", "observed", "unexpected", "error"]
     rows = [
         [
@@ -86,6 +85,6 @@ def report(
         from lineproof.quality.html_report import html_report  # takes seconds to load
 
         write_page(html_report(tests), html)
-        err.print(f"Page   {escape(str(html.absolute()))}")
+        err.print(f"Page   {html.absolute()}")
     if failed:
         raise typer.Exit(3)

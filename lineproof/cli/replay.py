@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
 from lineproof.cli.context import CommandContext, with_context
 from lineproof.cli.output import err, progress
@@ -110,10 +109,10 @@ def _to_topic(settings: Settings, selection: "Selection", topic: str, rate: floa
     plan = replay.plan
     if replay.sent:
         err.print(f"Continuing the replay of {plan.begun_at}: {replay.sent:,} of {plan.records:,} records are sent.")
-        err.print(escape(f"To start over, remove {plan.directory}."))
+        err.print(f"To start over, remove {plan.directory}.")
     try:
         with progress() as bar:
-            task = bar.add_task(escape(f"Sending to {topic}"), total=plan.records, completed=replay.sent)
+            task = bar.add_task(f"Sending to {topic}", total=plan.records, completed=replay.sent)
             for sent in replay.run(rate):
                 bar.update(task, completed=sent)
     except (KeyboardInterrupt, LineproofError) as error:
@@ -121,7 +120,7 @@ def _to_topic(settings: Settings, selection: "Selection", topic: str, rate: floa
         if isinstance(error, LineproofError):
             raise
         raise typer.Exit(1) from None
-    err.print(escape(f"{replay.sent:,} records sent to {topic}."))
+    err.print(f"{replay.sent:,} records sent to {topic}.")
 
 
 def _to_tables(settings: Settings, selection: "Selection", directory: Path) -> None:
@@ -165,7 +164,7 @@ def _to_tables(settings: Settings, selection: "Selection", directory: Path) -> N
     if stop():
         err.print("Stopped. Run the same command to continue.")
         raise typer.Exit(1)
-    err.print(escape(f"{rows('records'):,} records replayed into {directory}. `lineproof diff` compares the tables."))
+    err.print(f"{rows('records'):,} records replayed into {directory}. `lineproof diff` compares the tables.")
 
 
 def _warn_of_uncurated_records(settings: Settings, selection: "Selection") -> None:

@@ -4,7 +4,6 @@ from enum import Enum
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from lineproof.cli.context import CommandContext, OutputOption, with_context
 from lineproof.cli.output import Format, err, out, show
@@ -55,10 +54,10 @@ def serve(
     overrides = [f"gateway.{name}={value}" for name, value in (("host", host), ("port", port)) if value is not None]
     run_server(
         context.override(*overrides).settings,
-        lambda url: err.print(f"Listening on {escape(url)}. Ctrl-C stops.", highlight=False),
+        lambda url: err.print(f"Listening on {url}. Ctrl-C stops.", highlight=False),
         insecure=insecure,
         only=Part(only.value) if only else None,
-        say=lambda message: err.print(escape(message), highlight=False),
+        say=lambda message: err.print(message, highlight=False),
     )
     err.print("Stopped.")
 
@@ -93,7 +92,7 @@ def add(
         raise typer.BadParameter(str(error), param_hint="--expires") from error
     file = KeysFile(context.settings.keys_path)
     key = file.add(name, Role(role.value), namespace or ["*"], rate, valid_for)
-    err.print(f"The key {escape(name)} is in {escape(str(file.path))}, hashed. It is not shown again:", highlight=False)
+    err.print(f"The key {name} is in {file.path}, hashed. It is not shown again:", highlight=False)
     out.print(key, highlight=False)
 
 
@@ -127,4 +126,4 @@ def revoke(context: CommandContext, name: Annotated[str, typer.Argument(help="Na
     from lineproof.producers.gateway.keys import KeysFile
 
     KeysFile(context.settings.keys_path).revoke(name)
-    err.print(f"The key {escape(name)} is revoked.", highlight=False)
+    err.print(f"The key {name} is revoked.", highlight=False)

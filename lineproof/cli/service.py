@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 import yaml
-from rich.markup import escape
+from rich.text import Text
 
 from lineproof.cli.context import CommandContext, OutputOption, with_context
 from lineproof.cli.job import AcceptLossOption, RebuildOption, RestoreOption, print_progress, say
@@ -108,7 +108,7 @@ def check(context: CommandContext, output: OutputOption = Format.TABLE) -> None:
     results = run_checks(context.settings)
     show(["check", "result", "what to do"], results, output)
     settings = yaml.safe_dump(context.settings.masked(), sort_keys=False).rstrip()
-    err.print(f"Settings in use:\n{escape(settings)}", highlight=False)
+    err.print(f"Settings in use:\n{settings}", highlight=False)
     if any(result.startswith("FAILED") for _, result, _ in results):
         raise typer.Exit(1)
 
@@ -123,5 +123,5 @@ def jars() -> None:
     from lineproof.local import jars as library
 
     with err.status("Checking the JARs…") as state:
-        library.resolve(lambda message: state.update(escape(message)))
+        library.resolve(lambda message: state.update(Text(message)))
     out.print(str(library.jars_home()), highlight=False)

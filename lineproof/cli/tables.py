@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from lineproof.cli.context import CommandContext, OutputOption, with_context
-from lineproof.cli.output import Format, show
+from lineproof.cli.output import Format, print_exact, show
 
 
 @with_context
@@ -48,4 +48,4 @@ def catalog(
     from lineproof.serving.catalog import catalog_statements
 
     for statement in catalog_statements(context.settings.tables_path, database):
-        typer.echo(f"{statement};")
+        print_exact(f"{statement};")

@@ -69,7 +69,7 @@ def tail(
     printed = takewhile(lambda _: not stop(), islice(records, count) if from_beginning else records)
     try:
         if not _print(printed, output) and not stop():
-            err.print(f"There are no records on {name}.", markup=False)
+            err.print(f"There are no records on {name}.")
     except KeyboardInterrupt:
         return
 

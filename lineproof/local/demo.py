@@ -59,7 +59,7 @@ def demo(settings: Settings) -> bool:
     broker = Broker(settings.home / "broker")
     columns = (
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),

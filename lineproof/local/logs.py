@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from logging.handlers import WatchedFileHandler
 from pathlib import Path
 
+from lineproof.cli.console import SafeFormatter
 from lineproof.settings import Settings
 
 MAX_UP_LOG_BYTES = 10 * 2**20
@@ -57,7 +58,7 @@ def python_log(file: Path) -> Iterator[logging.Logger]:
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     handler = WatchedFileHandler(file)  # reopens the file after Log4j has rotated it
-    formatter = logging.Formatter(
+    formatter = SafeFormatter(
         "%(asctime)s.%(msecs)03dZ %(levelname)s %(name)s: %(message)s", datefmt="%Y-%m-%dT%H:%M:%S"
     )
     formatter.converter = time.gmtime

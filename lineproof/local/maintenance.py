@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
-from rich.markup import escape
 
 from lineproof.cli.output import err
 from lineproof.local.logs import job_log
@@ -82,5 +81,5 @@ def maintenance_task(spark: SparkSession, settings: Settings) -> MaintenanceTask
         settings.checkpoints_path,
         maintenance_schedule(settings),
         lambda is_stopping: maintenance(spark, settings, is_stopping=is_stopping),
-        report=lambda line: err.print(escape(line)),
+        report=lambda line: err.print(line),
     )

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from lineproof.cli.output import Format, show
+from lineproof.schemas.control_characters import visible_json
 
 COLUMNS = ["text", "number", "time", "bytes", "list", "nothing", "flag"]
 ROW = [
@@ -52,7 +53,9 @@ def test_json_is_printed_row_by_row(capsys: pytest.CaptureFixture[str]) -> None:
             yield tuple(document.values())
 
     show(["a", "b"], rows(), Format.JSON)
-    assert printed + capsys.readouterr().out == json.dumps(documents, indent=2, ensure_ascii=False) + "\n"
+    printed += capsys.readouterr().out
+    assert printed == visible_json(json.dumps(documents, indent=2, ensure_ascii=False)) + "\n"
+    assert json.loads(printed) == documents
     show(["a"], [], Format.JSON)
     assert capsys.readouterr().out == "[]\n"
 

@@ -43,7 +43,7 @@ class Server:
         named |= {"Authorization": f"Bearer {key}"} if key else {}
 
         async def send() -> httpx.Response:
-            transport = httpx.ASGITransport(self.app)  # type: ignore[arg-type]
+            transport = httpx.ASGITransport(self.app)
             async with httpx.AsyncClient(transport=transport, base_url=LOCAL) as client:
                 return await client.request(method, path, headers=named)
 
