@@ -22,7 +22,7 @@ ORDER BY namespace, name
 TABLES = ("datasets", "dataset_nodes", "column_lineage")
 
 
-@dataclass
+@dataclass(eq=False)
 class KnownDataset:
     """A dataset by its name in lineage, with the other names that events give it."""
 

@@ -5,13 +5,18 @@ from typing import Any
 from lineproof.serving.answers.facets import parsed
 from lineproof.serving.api.marquez.ask import Ask, Refusal
 from lineproof.serving.api.marquez.values import Document, embedded
+from lineproof.serving.open_tables import TableSet
 
-_CONDITION = "kind = 'RUN' AND job_name IS NOT NULL AND run_id IS NOT NULL"
-# First the ids of a page, then its events: they are far larger than all else.
+_OF_RUNS = "kind = 'RUN'"
+# First the time of the last event of the page, then the ids of the page, then its events: each is read for fewer rows.
 _PAGE = """
+WITH bound AS (
+    SELECT {furthest}(event_time) AS event_time
+    FROM (SELECT event_time FROM lineage_events WHERE {condition} ORDER BY event_time {direction} LIMIT ?)
+)
 SELECT event_id, event_time
 FROM lineage_events
-WHERE {condition}
+WHERE {condition} AND event_time {comparison} (SELECT event_time FROM bound)
 ORDER BY event_time {direction}, event_id {direction}
 LIMIT ? OFFSET ?
 """
@@ -27,7 +32,15 @@ def events(ask: Ask) -> Document:
     direction = ask.text("sortDirection", "desc").upper()
     if direction not in ("ASC", "DESC"):
         raise Refusal(400, "sortDirection must be asc or desc.", f"It was {direction[:50]!r}.")
-    conditions, values = [_CONDITION], list[Any]()
+    condition, values = _condition(ask)
+    furthest, comparison = ("max", "<=") if direction == "ASC" else ("min", ">=")
+    sql = _PAGE.format(condition=condition, direction=direction, furthest=furthest, comparison=comparison)
+    page = ask.tables.query(sql, *values, ask.page.stop, *values, ask.limit, ask.offset).rows
+    return {"events": _in_order(ask, page), "totalCount": _count(ask.tables, condition, values)}
+
+
+def _condition(ask: Ask) -> tuple[str, list[Any]]:
+    conditions, values = [_OF_RUNS], list[Any]()
     for name, comparison in (("before", "event_time < ?"), ("after", "event_time >= ?")):
         moment = ask.time(name)
         if moment:
@@ -36,11 +49,14 @@ def events(ask: Ask) -> Document:
     if ask.names:
         conditions.append("job_namespace = ?")
         values.append(ask.names[0])
-    condition = " AND ".join(conditions)
-    sql = _PAGE.format(condition=condition, direction=direction)
-    page = ask.tables.query(sql, *values, ask.limit, ask.offset).rows
-    count = ask.tables.scalar(f"SELECT count(*) FROM lineage_events WHERE {condition}", *values)  # noqa: S608
-    return {"events": _in_order(ask, page), "totalCount": count}
+    return " AND ".join(conditions), values
+
+
+def _count(tables: TableSet, condition: str, values: list[Any]) -> int:
+    sql = f"SELECT count(*) FROM lineage_events WHERE {condition}"  # noqa: S608
+    if values:
+        return int(tables.scalar(sql, *values))
+    return tables.derived("marquez events", ("lineage_events",), lambda current: int(current.scalar(sql)))
 
 
 def _in_order(ask: Ask, page: list[tuple[Any, ...]]) -> list[Any]:

@@ -20,13 +20,20 @@ OF_A_JOB = "job_namespace IS NOT NULL AND job_name IS NOT NULL"
 
 # `last_seen_at` is the hour of the latest event, which began before the first one.
 _JOBS = "SELECT namespace, name, first_seen_at, greatest(first_seen_at, last_seen_at) FROM jobs"
+# A join with the latest time of each job took less time than the latest row by an aggregate.
 _RUNS = f"""
-SELECT
-    job_namespace, job_name, min(first_event_at), max(last_event_at),
-    arg_max({RUN}, row({BEGAN}, run_id)), arg_max(parent, row({BEGAN}, run_id))
+WITH times AS (
+    SELECT job_namespace, job_name, min(first_event_at) AS first_at, max(last_event_at) AS last_at,
+        max({BEGAN}) AS latest
+    FROM runs
+    WHERE {OF_A_JOB}
+    GROUP BY job_namespace, job_name
+)
+SELECT job_namespace, job_name, first_at, last_at, {RUN}, parent
 FROM runs
-WHERE {OF_A_JOB}
-GROUP BY job_namespace, job_name
+JOIN times USING (job_namespace, job_name)
+WHERE {BEGAN} = latest
+ORDER BY run_id
 """  # noqa: S608
 _LONG_AGO = datetime(1, 1, 1, tzinfo=timezone.utc)
 

@@ -5,9 +5,11 @@ from typing import Any
 
 from lineproof.serving.api.marquez.ask import Ask, not_found
 from lineproof.serving.api.marquez.job_index import BEGAN, RUN, JobIndex, KnownJob, job_index
+from lineproof.serving.api.marquez.parts import written_parts
 from lineproof.serving.api.marquez.runs import job_version, latest_runs, run_document
 from lineproof.serving.api.marquez.values import (
     Document,
+    Json,
     Name,
     facets,
     identities,
@@ -16,8 +18,10 @@ from lineproof.serving.api.marquez.values import (
     link,
     tag_names,
     version_id,
+    written,
 )
-from lineproof.serving.lineage_graph import LineageGraph, Node, lineage_graph
+from lineproof.serving.lineage_graph import TABLES as GRAPH
+from lineproof.serving.lineage_graph import Node, lineage_graph
 from lineproof.serving.open_tables import TableSet
 
 _TYPES = {"STREAMING": "STREAM", "SERVICE": "SERVICE"}
@@ -38,15 +42,30 @@ ORDER BY max(row({BEGAN}, run_id)) DESC
 
 def job_documents(tables: TableSet, known: Sequence[KnownJob], *, with_facets: bool) -> list[Document]:
     """Jobs with their latest run, inputs and outputs."""
-    graph = lineage_graph(tables)
     sql = _DETAILS.format(facets=", facets" if with_facets else "")
     rows = tables.rows(sql, [job.namespace for job in known], [job.name for job in known]) if known else []
     details = {(row["namespace"], row["name"]): row for row in rows}
-    return [_document(job, details.get((job.namespace, job.name), {}), graph) for job in known]
+    nodes = [Node("job", job.namespace, job.name) for job in known]
+    return [
+        {**_document(job, details.get((job.namespace, job.name), {})), "inputs": before, "outputs": after}
+        for job, before, after in zip(known, *_neighbours(tables, nodes), strict=True)
+    ]
 
 
-def _document(job: KnownJob, details: dict[str, Any], graph: LineageGraph) -> Document:
-    name, node = (job.namespace, job.name), Node("job", job.namespace, job.name)
+def _neighbours(tables: TableSet, nodes: list[Node]) -> tuple[list[Json], list[Json]]:
+    """Inputs and outputs."""
+    graph = lineage_graph(tables)
+    before = written_parts(
+        tables, "inputs", GRAPH, nodes, lambda jobs: [written(identities(graph.before(job))) for job in jobs]
+    )
+    after = written_parts(
+        tables, "outputs", GRAPH, nodes, lambda jobs: [written(identities(graph.after(job))) for job in jobs]
+    )
+    return before, after
+
+
+def _document(job: KnownJob, details: dict[str, Any]) -> Document:
+    name = (job.namespace, job.name)
     document = {
         "id": identity(*name),
         "type": _TYPES.get(details.get("processing_type") or "", "BATCH"),
@@ -57,8 +76,6 @@ def _document(job: KnownJob, details: dict[str, Any], graph: LineageGraph) -> Do
         "createdAt": known_time(job.created_at),
         "updatedAt": known_time(job.updated_at, job.created_at),
         "namespace": job.namespace,
-        "inputs": identities(graph.before(node)),
-        "outputs": identities(graph.after(node)),
         "location": link(details.get("source_code_url")),
         "description": details.get("description"),
         "tags": tag_names(details.get("tags")),

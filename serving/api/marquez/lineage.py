@@ -2,14 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import partial
 
 from lineproof.serving.api.marquez.ask import Ask
-from lineproof.serving.api.marquez.dataset_index import KnownDataset, dataset_index
+from lineproof.serving.api.marquez.dataset_index import TABLES, KnownDataset, dataset_index
 from lineproof.serving.api.marquez.datasets import dataset_documents
 from lineproof.serving.api.marquez.job_index import KnownJob, job_index
 from lineproof.serving.api.marquez.jobs import job_documents
 from lineproof.serving.api.marquez.node_ids import node_of
-from lineproof.serving.api.marquez.values import Document
+from lineproof.serving.api.marquez.parts import written_parts
+from lineproof.serving.api.marquez.values import Document, Json, written
 from lineproof.serving.lineage_graph import Node, lineage_graph
 from lineproof.serving.open_tables import TableSet
 
@@ -42,7 +44,11 @@ def lineage(ask: Ask) -> Document:
     }
 
 
-def _documents(tables: TableSet, nodes: Iterable[Node]) -> dict[Node, Document]:
+def _written(tables: TableSet, known: list[KnownDataset]) -> list[Json]:
+    return [written(document) for document in dataset_documents(tables, known, with_facets=False)]
+
+
+def _documents(tables: TableSet, nodes: Iterable[Node]) -> dict[Node, Document | Json]:
     jobs, datasets = job_index(tables).by_name, dataset_index(tables).by_node
     of_jobs = [node for node in nodes if node.kind == "job"]
     of_datasets = [node for node in nodes if node.kind == "dataset"]
@@ -54,6 +60,6 @@ def _documents(tables: TableSet, nodes: Iterable[Node]) -> dict[Node, Document]:
     ]
     documents = [
         *job_documents(tables, known_jobs, with_facets=False),
-        *dataset_documents(tables, known_datasets, with_facets=False),
+        *written_parts(tables, "datasets of graphs", TABLES, known_datasets, partial(_written, tables)),
     ]
     return dict(zip([*of_jobs, *of_datasets], documents, strict=True))

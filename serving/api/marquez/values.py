@@ -4,6 +4,7 @@ import json
 import uuid
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
+from functools import lru_cache
 from math import isfinite
 from typing import Any
 from urllib.parse import urlsplit
@@ -31,6 +32,7 @@ def known_time(*moments: datetime | None) -> str:
     return str(time_text(next((moment for moment in moments if moment is not None), _EPOCH)))
 
 
+@lru_cache(maxsize=100_000)
 def version_id(*content: str | None) -> str:
     """The id of a version: the same for the same content, on every machine."""
     return str(uuid.uuid5(_VERSIONS, json.dumps(content)))
@@ -109,6 +111,11 @@ def as_json(document: Any) -> bytes:
         return orjson.dumps(document, default=_fragment)
     except TypeError:
         return json.dumps(document, default=_parsed).encode()
+
+
+def written(document: Any) -> Json:
+    """A part of many answers that is written once."""
+    return Json(as_json(document).decode())
 
 
 def _fragment(value: Any) -> orjson.Fragment:
