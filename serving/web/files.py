@@ -76,6 +76,11 @@ class WebFiles:
                 self._read()
             return self._files.get(path)
 
+    def all(self) -> dict[str, WebFile]:
+        """All files by their paths."""
+        with self._lock:
+            return dict(self._files)
+
     def _read(self) -> None:
         paths = sorted(self._paths())
         stamp = [(name, (stat := path.stat()).st_mtime_ns, stat.st_size) for name, path in paths]

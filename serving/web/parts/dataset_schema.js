@@ -1,7 +1,7 @@
 /** The columns of a dataset with where they come from, and how its schema changed. */
 
 import { html } from "../lib/dom.js";
-import { count } from "../lib/format.js";
+import { count, counted } from "../lib/format.js";
 import { link } from "../lib/router.js";
 import { Card } from "./card.js";
 import { Nothing } from "./loading.js";
@@ -35,7 +35,7 @@ function Sources({ column }) {
 /** @param {{one: any}} props */
 export function SchemaHistory({ one }) {
   const versions = [...one.schemas].reverse();
-  return html`<${Card} title="History" aside=${html`<span class="muted">${count(versions.length)} versions, newest first</span>`}>
+  return html`<${Card} title="History" aside=${html`<span class="muted">${counted(versions.length, "version")}${versions.length > 1 ? ", newest first" : ""}</span>`}>
     ${versions.length ? html`<ol class="versions">${versions.map((version, place) => html`<${Version} key=${version.schema_hash} version=${version} first=${place === versions.length - 1} />`)}</ol>` : html`<${Nothing}>No event states its schema.<//>`}
   <//>`;
 }

@@ -9,7 +9,7 @@ import { Sql } from "../parts/copy.js";
 import { Loaded, Nothing } from "../parts/loading.js";
 import { Name, RunId, Text } from "../parts/name.js";
 
-const MOST = 50;
+const MOST = 20;
 
 /** @param {{params: import("../lib/router.js").Params}} props */
 export default function TimeView({ params }) {
