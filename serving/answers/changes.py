@@ -9,8 +9,8 @@ from lineproof.schemas.reasons import Reason
 from lineproof.serving.answers.freshness import declared_freshness
 from lineproof.serving.answers.href import dataset_href, href, run_href
 from lineproof.serving.answers.model import Answer, Trust
+from lineproof.serving.answers.open_runs import overdue_runs
 from lineproof.serving.answers.paging import Paging
-from lineproof.serving.answers.run_trust import overdue_runs
 from lineproof.serving.answers.violations import violations
 from lineproof.serving.open_tables import TableSet
 
@@ -57,15 +57,14 @@ def _violations(tables: TableSet) -> Iterator[Change]:
 
 
 def _overdue(tables: TableSet) -> Iterator[Change]:
-    overdue = overdue_runs(tables)
-    query = (
-        f"SELECT * FROM ({overdue.text}) WHERE is_overdue ORDER BY open_since DESC NULLS LAST, run_id LIMIT {_OF_KIND}"
-    )
-    for row in tables.rows(query, *overdue.parameters):
-        if row["open_since"]:
-            at = row["open_since"] + timedelta(milliseconds=row["limit_ms"])
-            text = f"{row['job_namespace']}/{row['job_name']} should have ended"
-            yield Change(at=at, kind="overdue", trust="unknown", text=text, href=run_href(row["run_id"]))
+    expected = [
+        (run.open_since + timedelta(milliseconds=run.limit_ms), run)
+        for run in overdue_runs(tables)
+        if run.open_since and run.limit_ms is not None
+    ]
+    for at, run in sorted(expected, reverse=True)[:_OF_KIND]:
+        text = f"{run.job_namespace}/{run.job_name} should have ended"
+        yield Change(at=at, kind="overdue", trust="unknown", text=text, href=run_href(run.run_id))
 
 
 def _late(tables: TableSet) -> Iterator[Change]:

@@ -1,6 +1,7 @@
 """What is downstream of a dataset or a column, nearest first, with whom to ask."""
 
 from collections import defaultdict, deque
+from collections.abc import Collection
 
 from lineproof.serving.answers.combinations import Pair, combinations
 from lineproof.serving.answers.model import Answer, Name, Owner, Page, owners
@@ -51,7 +52,7 @@ def impact(tables: TableSet, namespace: str, name: str, field: str | None, pagin
             name=one[0][1],
             field=one[0][2],
             depth=one[1],
-            jobs=[Name(namespace=job[0], name=job[1]) for job in one[2]],
+            jobs=[Name(namespace=job[0], name=job[1]) for job in sorted(one[2])],
             owners=of_dataset.get(one[0][:2], []),
         )
         for one in items
@@ -59,7 +60,7 @@ def impact(tables: TableSet, namespace: str, name: str, field: str | None, pagin
     return Page(items=filled, next_cursor=cursor, sql=sql)
 
 
-_Found = tuple[Field, int, list[Pair]]
+_Found = tuple[Field, int, Collection[Pair]]
 
 
 def _datasets(tables: TableSet, node: Pair) -> list[_Found]:
@@ -67,7 +68,7 @@ def _datasets(tables: TableSet, node: Pair) -> list[_Found]:
     depths = lineage_graph(tables).depths_downstream(Node("dataset", *node))
     nearest = sorted((depth, one.namespace, one.name) for one, depth in depths.items())[:MAX_AFFECTED]
     return [
-        ((namespace, name, None), depth, sorted(known.writers.get((namespace, name), {})))
+        ((namespace, name, None), depth, known.writers.get((namespace, name), {}).keys())
         for depth, namespace, name in nearest
     ]
 
@@ -86,7 +87,7 @@ def _columns(tables: TableSet, start: Field) -> list[_Found]:
             if target not in depths:
                 depths[target] = depths[at] + 1
                 waiting.append(target)
-    return [(one, depth, sorted(jobs[one])) for one, depth in depths.items() if one != start]
+    return [(one, depth, jobs[one]) for one, depth in depths.items() if one != start]
 
 
 def _edges(tables: TableSet) -> dict[Field, list[tuple[Field, Pair | None]]]:
@@ -115,6 +116,6 @@ def _owners(tables: TableSet, items: list[_Found]) -> dict[Pair, list[Owner]]:
             found[namespace, name] = owners(of_entity)
     return {
         one[0][:2]: stated["datasets"].get(one[0][:2])
-        or list(dict.fromkeys(owner for job in one[2] for owner in stated["jobs"].get(job, ())))
+        or list(dict.fromkeys(owner for job in sorted(one[2]) for owner in stated["jobs"].get(job, ())))
         for one in items
     }

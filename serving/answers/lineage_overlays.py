@@ -10,7 +10,8 @@ from lineproof.serving.answers.dataset_loads import LastLoads, Load
 from lineproof.serving.answers.freshness import freshness_of, limits
 from lineproof.serving.answers.lineage_runs import Row, last_runs, last_written, run_rows
 from lineproof.serving.answers.model import Answer, Name, Trust, asked_at
-from lineproof.serving.answers.run_trust import overdue_of, trust_of, worst_certificate
+from lineproof.serving.answers.open_runs import overdue_among
+from lineproof.serving.answers.run_trust import trust_of, worst_certificate
 from lineproof.serving.open_tables import TableSet
 
 OverlayName = Literal["state", "last_run", "quality", "freshness", "proof"]
@@ -69,7 +70,7 @@ def overlays(tables: TableSet, jobs: Sequence[Pair], datasets: Sequence[Pair]) -
 
 
 def _bars(tables: TableSet, rows: list[Row]) -> dict[str, RunBar]:
-    overdue = overdue_of(tables, rows, asked_at(tables))
+    overdue = overdue_among(tables, (row["run_id"] for row in rows if row["ended_at"] is None))
     certificates = worst_certificate(tables, rows)
     found = {}
     for row in rows:

@@ -63,7 +63,7 @@ def overview(tables: TableSet, installation: Installation) -> Overview:
     newest: datetime | None = tables.scalar(_NEWEST, default=None)
     behind = lag(installation) if tables.known.how == "now" else None
     shown = tiles(tables, installation, behind)
-    trust, answer = _answer(tables, shown, behind)
+    trust, answer = _answer(tables, counts, shown, behind)
     return Overview(
         question=QUESTION if tables.known.at is None else "Could the lineage be trusted then?",
         trust=trust,
@@ -89,8 +89,8 @@ def _per_minute(tables: TableSet, query: str, newest: datetime | None) -> list[d
     return tables.rows(query, newest, newest) if newest else []
 
 
-def _answer(tables: TableSet, shown: list[Tile], behind: Lag | None) -> tuple[Trust, str]:
-    if not any(tables.versions.values()) and tables.scalar("SELECT count(*) FROM lineage_events") == 0:
+def _answer(tables: TableSet, counts: dict[str, int], shown: list[Tile], behind: Lag | None) -> tuple[Trust, str]:
+    if not counts["events"]:
         return "unknown", "nothing has arrived yet"
     violations = int(next(tile.value for tile in shown if tile.id == "violations").replace(",", ""))
     if violations:

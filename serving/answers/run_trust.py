@@ -1,7 +1,6 @@
 """Whether the result of a run can be trusted, and why: in Python for rows, in SQL for filters. Tests compare both."""
 
 from collections.abc import Sequence
-from datetime import datetime, timezone
 from typing import Any
 
 from lineproof.schemas.verdicts import (
@@ -13,10 +12,10 @@ from lineproof.schemas.verdicts import (
     CERTIFICATE_UNKNOWN_ALGORITHM,
     LEDGER_BALANCED,
 )
-from lineproof.schemas.views import view_sql
 from lineproof.serving.answers.model import Trust
+from lineproof.serving.answers.open_runs import open_runs, overdue_among
 from lineproof.serving.answers.run_certificates import certificate_faults
-from lineproof.serving.answers.statement import Statement, one_of
+from lineproof.serving.answers.statement import Statement
 from lineproof.serving.open_tables import TableSet
 
 BROKEN_CERTIFICATES = (CERTIFICATE_ALTERED, CERTIFICATE_FORK, CERTIFICATE_REORDERED)
@@ -25,6 +24,7 @@ UNPROVEN_CERTIFICATES = (CERTIFICATE_UNKNOWN_ALGORITHM, CERTIFICATE_GAP)
 
 _WORST_FIRST = (*BROKEN_CERTIFICATES, *UNPROVEN_CERTIFICATES)
 _COMPLETED, _FAILED, _ABORTED, _NEW = "COMPLETED", "FAILED", "ABORTED", "NEW"
+_UNKNOWN_STATES = (_ABORTED, _NEW)
 
 
 def worst_certificate(tables: TableSet, rows: Sequence[dict[str, Any]]) -> dict[str, str | None]:
@@ -67,78 +67,43 @@ def trust_of(run: dict[str, Any], certificate: str | None, *, is_overdue: bool) 
 
 def trust_condition(trust: Trust, tables: TableSet) -> Statement:
     """The runs with this trust, as a condition on `runs`."""
-    broken = (
-        f"(state = '{_FAILED}' OR (state = '{_COMPLETED}' AND ledger_verdict <> '{LEDGER_BALANCED}')"
-        f" OR coalesce({_certified(BROKEN_CERTIFICATES)}, false))"
+    broken_by_certificate = _certified(tables, BROKEN_CERTIFICATES)
+    unproven_by_certificate = _certified(tables, UNPROVEN_CERTIFICATES)
+    is_broken = (
+        f"coalesce(state = '{_FAILED}' OR (state = '{_COMPLETED}' AND ledger_verdict <> '{LEDGER_BALANCED}'), false)"
     )
-    is_broken = f"coalesce({broken}, false)"
-    overdue = overdue_runs(tables)
-    is_open = f"state NOT IN ('{_COMPLETED}', '{_FAILED}', '{_ABORTED}', '{_NEW}')"
-    running = f"({is_open} AND run_id NOT IN (SELECT run_id FROM ({overdue.text}) WHERE is_overdue))"
+    is_broken = f"({is_broken} OR {broken_by_certificate.text})"
     proven = (
-        f"(state = '{_COMPLETED}' AND successful AND NOT coalesce({_certified(UNPROVEN_CERTIFICATES)}, false)"
+        f"(state = '{_COMPLETED}' AND successful AND NOT {unproven_by_certificate.text}"
         f" AND (coalesce(ledger_verdict = '{LEDGER_BALANCED}', false)"
         f" OR coalesce(certificate_verdict = '{CERTIFICATE_INTACT}', false)))"
     )
+    # All open runs are known by their ids, and there are few of them.
+    running = [run.run_id for run in open_runs(tables).values() if run.state not in _UNKNOWN_STATES]
+    late = overdue_among(tables, running)
+    is_running = _any_of("run_id", [run_id for run_id in running if run_id not in late])
     if trust == "broken":
-        return Statement(is_broken)
-    if trust == "proven":
-        return Statement(f"(NOT {is_broken} AND {proven})")
-    if trust == "running":
-        return Statement(f"(NOT {is_broken} AND {running})", overdue.parameters)
-    return Statement(f"(NOT {is_broken} AND NOT {proven} AND NOT {running})", overdue.parameters)
-
-
-def _certified(verdicts: Sequence[str]) -> str:
-    listed = ", ".join(f"'{verdict}'" for verdict in verdicts)
-    return f"run_id IN (SELECT run_id FROM certificate_checks WHERE verdict IN ({listed}))"
-
-
-def overdue_runs(tables: TableSet) -> Statement:
-    """The view `open_runs`; of earlier tables, at their time instead of now."""
-    if tables.known.at is None:
-        return Statement("SELECT * FROM open_runs")
-    text = "\n".join(line for line in view_sql("open_runs").splitlines() if not line.startswith("--"))
-    return Statement(text.replace("current_timestamp", "?::TIMESTAMPTZ"), (tables.known.at,))
-
-
-_USUAL = """
-SELECT jobs.namespace, jobs.name, jobs.processing_type, jobs.max_duration_ms, NULL AS usual_ms
-FROM jobs WHERE {{'namespace': jobs.namespace, 'name': jobs.name}} IN ?
-UNION ALL
-SELECT job_namespace, job_name, NULL, NULL, median(duration_ms)
-FROM runs WHERE successful AND {names} AND {{'namespace': job_namespace, 'name': job_name}} IN ?
-GROUP BY ALL
-"""
-
-
-def overdue_of(tables: TableSet, runs: Sequence[dict[str, Any]], at: datetime) -> set[str]:
-    """The runs among these that are open for too long. Reads the usual durations of their jobs only."""
-    open_runs = [run for run in runs if run["ended_at"] is None]
-    if not open_runs:
-        return set()
-    jobs = [{"namespace": run["job_namespace"], "name": run["job_name"]} for run in open_runs]
-    job_names = sorted({job["name"] for job in jobs})
-    rows = tables.rows(_USUAL.format(names=one_of("job_name", job_names)), jobs, *job_names, jobs)
-    limits: dict[tuple[str, str], dict[str, Any]] = {}
-    for row in rows:
-        stated = limits.setdefault((row["namespace"], row["name"]), {})
-        stated |= {name: value for name, value in row.items() if value is not None}
-    return {
-        run["run_id"]
-        for run in open_runs
-        if _open_ms(run, at) > _limit_ms(limits.get((run["job_namespace"], run["job_name"]), {}))
+        return Statement(is_broken, broken_by_certificate.parameters)
+    conditions = {
+        "proven": [proven, unproven_by_certificate.parameters],
+        "running": [is_running.text, is_running.parameters],
+        "unknown": [
+            f"NOT {proven} AND NOT {is_running.text}",
+            (*unproven_by_certificate.parameters, *is_running.parameters),
+        ],
     }
+    text, parameters = conditions[trust]
+    return Statement(f"(NOT {is_broken} AND {text})", (*broken_by_certificate.parameters, *parameters))
 
 
-def _open_ms(run: dict[str, Any], at: datetime) -> float:
-    since: datetime | None = run["started_at"] or run["first_event_at"]
-    return 0 if since is None else (at.astimezone(timezone.utc) - since).total_seconds() * 1000
+def _certified(tables: TableSet, verdicts: Sequence[str]) -> Statement:
+    """The runs with a certificate that has one of these verdicts."""
+    faults = certificate_faults(tables).of_run
+    return _any_of(
+        "run_id", sorted(run_id for run_id, found in faults.items() if run_id and not found.isdisjoint(verdicts))
+    )
 
 
-def _limit_ms(job: dict[str, Any]) -> float:
-    if job.get("processing_type") in ("STREAMING", "SERVICE"):
-        return float("inf")
-    if "max_duration_ms" in job:
-        return float(job["max_duration_ms"])
-    return max(3.0 * job["usual_ms"], 60_000) if "usual_ms" in job else 86_400_000
+def _any_of(column: str, values: Sequence[str]) -> Statement:
+    """One parameter for all values, because there may be thousands."""
+    return Statement(f"{column} IN (SELECT unnest(?))", ([*values],)) if values else Statement("false")

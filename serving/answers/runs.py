@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from lineproof.serving.answers.model import Answer, ExactCount, Name, Page, Trust, asked_at
+from lineproof.serving.answers.model import Answer, ExactCount, Name, Page, Trust
+from lineproof.serving.answers.open_runs import overdue_among
 from lineproof.serving.answers.paging import Key, Paging, page
-from lineproof.serving.answers.run_trust import overdue_of, trust_condition, trust_of, worst_certificate
+from lineproof.serving.answers.run_trust import trust_condition, trust_of, worst_certificate
 from lineproof.serving.answers.statement import Conditions, like, one_of
 from lineproof.serving.open_tables import TableSet
 
@@ -64,14 +65,14 @@ def runs(tables: TableSet, wanted: RunFilter, paging: Paging) -> Page[RunSummary
     """Runs, the newest first."""
     conditions = _conditions(wanted, tables)
     source = f"FROM runs {conditions.where}"
-    found = page(
-        tables,
-        f"SELECT run_id, {_BEGAN} AS began_at {source}",
-        conditions.parameters,
-        KEYS,
-        paging,
-        shown=f"SELECT {COLUMNS}, {_BEGAN} AS began_at {source}",
-    )
+    whole = f"SELECT {COLUMNS}, {_BEGAN} AS began_at {source}"
+    if wanted.name is not None:
+        found = page(tables, whole, conditions.parameters, KEYS, paging)
+        summaries = summarise(tables, found.rows)
+        return Page(items=summaries, next_cursor=found.next_cursor, sql=found.sql)
+    # To sort all runs by few columns and then read the others of a page is faster than to sort whole rows.
+    keys = f"SELECT run_id, {_BEGAN} AS began_at {source}"
+    found = page(tables, keys, conditions.parameters, KEYS, paging, shown=whole)
     summaries = summaries_of(tables, [row["run_id"] for row in found.rows])
     return Page(items=summaries, next_cursor=found.next_cursor, sql=found.sql)
 
@@ -87,7 +88,7 @@ def summaries_of(tables: TableSet, run_ids: Sequence[str]) -> list[RunSummary]:
 
 def summarise(tables: TableSet, rows: Sequence[dict[str, Any]]) -> list[RunSummary]:
     """Rows with `COLUMNS` as summaries."""
-    overdue = overdue_of(tables, rows, asked_at(tables))
+    overdue = overdue_among(tables, (row["run_id"] for row in rows if row["ended_at"] is None))
     certificates = worst_certificate(tables, rows)
     return [_summary(row, certificates[row["run_id"]], is_overdue=row["run_id"] in overdue) for row in rows]
 

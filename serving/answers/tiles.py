@@ -9,8 +9,9 @@ from lineproof.serving.answers.href import href
 from lineproof.serving.answers.installation import Installation
 from lineproof.serving.answers.lag import Lag
 from lineproof.serving.answers.model import Answer, Trust
+from lineproof.serving.answers.open_runs import open_runs, overdue_runs
 from lineproof.serving.answers.run_certificates import certificate_faults
-from lineproof.serving.answers.run_trust import overdue_runs, trust_condition
+from lineproof.serving.answers.run_trust import trust_condition
 from lineproof.serving.answers.statement import Statement
 from lineproof.serving.open_tables import TableSet
 
@@ -122,10 +123,7 @@ def _late(tables: TableSet) -> Tile:
 
 
 def _overdue(tables: TableSet) -> Tile:
-    overdue = overdue_runs(tables)
-    query = Statement(f"SELECT count(*) FILTER (is_overdue), count(*) FROM ({overdue.text})", overdue.parameters)
-    found = tables.query(query.text, *query.parameters).rows
-    late, of = found[0] if found else (0, 0)
+    late, of = len(overdue_runs(tables)), len(open_runs(tables))
     return Tile(
         id="overdue",
         label="Overdue runs",

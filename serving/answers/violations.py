@@ -9,6 +9,7 @@ from lineproof.serving.answers.href import dataset_href, href, run_href
 from lineproof.serving.answers.model import Answer, Page
 from lineproof.serving.answers.paging import Key, Paging, page
 from lineproof.serving.answers.remedies import remedy
+from lineproof.serving.answers.run_certificates import certificate_faults
 from lineproof.serving.open_tables import TableSet
 
 Kind = Literal["ledger", "certificate", "quality", "quarantine", "emitter", "archive"]
@@ -25,14 +26,14 @@ _NO_NAME = "CAST(NULL AS VARCHAR) AS namespace, CAST(NULL AS VARCHAR) AS name"
 
 # A ledger that was resolved says when its last one was stated. The faulty one was stated when the run completed.
 _LEDGER = f"""
-SELECT 'ledger' AS kind, violations.verdict, violations.subject, violations.run_id, violations.detail,
-    CASE WHEN violations.stands THEN violations.stated_at ELSE least(runs.completed_at, violations.stated_at) END
-        AS opened_at,
-    violations.stands,
-    CASE WHEN NOT violations.stands AND violations.verdict = '{LEDGER_BALANCED}' THEN violations.stated_at
-        WHEN NOT violations.stands THEN runs.ended_at END AS resolved_at,
-    {_NO_NAME}, violations.run_id AS identity
-FROM ledger_violations AS violations JOIN runs ON runs.run_id = violations.run_id
+SELECT 'ledger' AS kind, verdict, run_id AS subject, run_id,
+    job_namespace || '/' || job_name || ': the difference is ' || coalesce(CAST(difference AS VARCHAR), 'not known')
+        AS detail,
+    CASE WHEN is_violation THEN stated_at ELSE least(completed_at, stated_at) END AS opened_at,
+    is_violation AS stands,
+    CASE WHEN NOT is_violation AND verdict = '{LEDGER_BALANCED}' THEN stated_at END AS resolved_at,
+    {_NO_NAME}, run_id AS identity
+FROM ledger_checks WHERE is_violation OR (completed_at IS NOT NULL AND had_faulty_ledger)
 """
 _CERTIFICATE = f"""
 SELECT 'certificate' AS kind, verdict, subject, run_id, detail, stated_at AS opened_at, stands,
@@ -116,8 +117,9 @@ class Violation(Answer):
 def violations(tables: TableSet, kind: Kind | None, stands: Stands, paging: Paging) -> Page[Violation]:
     """Violations, the newest first."""
     chosen = [kind] if kind else [*OF_KIND]
-    if "emitter" in chosen and len(chosen) > 1 and not gaps(tables):
-        chosen.remove("emitter")  # to compare all numbers of all emitters takes long, and has just been done
+    if len(chosen) > 1:  # these compare all numbers and all links, which has been done already
+        none = {"emitter": not gaps(tables), "certificate": not certificate_faults(tables).of_certificate}
+        chosen = [one for one in chosen if not none.get(one)]
     union = " UNION ALL ".join(f"({OF_KIND[one].strip()})" for one in chosen)
     where = "" if stands == "all" else f" WHERE stands = {stands}"
     query = (
