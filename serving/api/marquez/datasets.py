@@ -5,6 +5,7 @@ from typing import Any
 
 from lineproof.serving.answers.facets import parsed
 from lineproof.serving.api.marquez.ask import Ask, not_found
+from lineproof.serving.api.marquez.column_graph import column_graph
 from lineproof.serving.api.marquez.dataset_index import KnownDataset, dataset_index
 from lineproof.serving.api.marquez.values import (
     Document,
@@ -31,7 +32,12 @@ _MERGED = ("description", "fields", "dataset_type", "source_uri", "lifecycle_sta
 def dataset_documents(tables: TableSet, known: Sequence[KnownDataset], *, with_facets: bool) -> list[Document]:
     """Datasets as Marquez's lists have them. Without facets, those that say nothing but results of tests."""
     details = dataset_details(tables, known, with_facets=with_facets)
-    return [_document(one, stated, with_facets) for one, stated in zip(known, details, strict=True)]
+    columns = column_graph(tables)
+    return [
+        # Null, not an empty list: pages have a link to the columns unless it is null.
+        {**_document(one, stated, with_facets), "columnLineage": columns.of_dataset(one.namespace, one.name) or None}
+        for one, stated in zip(known, details, strict=True)
+    ]
 
 
 def dataset_details(tables: TableSet, known: Sequence[KnownDataset], *, with_facets: bool) -> list[dict[str, Any]]:
@@ -72,7 +78,6 @@ def _document(known: KnownDataset, stated: dict[str, Any], with_facets: bool) ->
         "lastModifiedAt": None,
         "description": stated.get("description"),
         "facets": facets(stated.get("facets")) if with_facets else _results(stated),
-        "columnLineage": [],
         "deleted": stated.get("lifecycle_state") == "DROP",
         "currentVersion": None,
         "lastLifecycleState": stated.get("lifecycle_state") or "",

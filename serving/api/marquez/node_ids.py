@@ -1,6 +1,7 @@
 """Ids of nodes: KIND:NAMESPACE:NAME, where namespaces and names contain colons as well."""
 
 from collections.abc import Iterator
+from urllib.parse import unquote
 
 from lineproof.serving.api.marquez.ask import Ask, Refusal, not_found
 from lineproof.serving.api.marquez.column_graph import Field, column_graph
@@ -67,8 +68,9 @@ def _splits(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _spellings(ask: Ask) -> Iterator[str]:
-    """The id as it is, and without the version at its end. A plus that a page did not encode is a plus."""
-    for given in dict.fromkeys((ask.text("nodeId"), ask.plain("nodeId"))):
+    """The id as it is, and without the version at its end. Pages encode some ids twice and others not at all."""
+    sent = ask.text("nodeId")
+    for given in dict.fromkeys((sent, ask.plain("nodeId"), unquote(sent))):
         yield given
         before, hash_, version = given.rpartition("#")
         if hash_ and len(version) == _VERSION:

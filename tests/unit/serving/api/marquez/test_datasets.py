@@ -18,7 +18,7 @@ def test_a_dataset(api: Api) -> None:
         ("id", "bigint", [], "the id"),
         ("amount", "bigint", ["level:3"], "the amount"),
     ]
-    assert (dataset["deleted"], dataset["columnLineage"], dataset["lastModifiedAt"]) == (False, [], None)
+    assert (dataset["deleted"], dataset["columnLineage"], dataset["lastModifiedAt"]) == (False, None, None)
     assert dataset["createdAt"] <= dataset["updatedAt"]
     assert dataset["facets"]["schema"]["fields"][0]["name"] == "id"
 

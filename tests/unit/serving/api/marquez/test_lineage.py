@@ -1,6 +1,7 @@
 """The graphs of jobs and datasets, and of columns."""
 
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -62,6 +63,11 @@ def test_the_nodes_have_what_pages_show(api: Api) -> None:
 def test_a_slash_at_the_end_and_an_id_that_is_not_encoded(api: Api) -> None:
     expected = api.get("/lineage", nodeId=DATASETS[1])
     assert api.ask(f"/api/v1/lineage/?nodeId={DATASETS[1]}&depth=20").json() == expected
+
+
+def test_an_id_that_is_encoded_twice(api: Api) -> None:
+    twice = quote(quote(FIELDS[1].replace("datasetField", "dataset").removesuffix(":total"), safe=":"), safe="")
+    assert ids(api.ask(f"/api/v1/column-lineage?nodeId={twice}").json()) == {*FIELDS[:2]}
 
 
 def test_a_node_without_edges(api: Api) -> None:
