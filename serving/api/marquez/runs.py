@@ -50,8 +50,6 @@ def run_document(run: dict[str, Any], job: Name) -> Document:
         "endedAt": time_text(run["ended_at"]),
         "durationMs": run["duration_ms"],
         "args": {},
-        "namespaceName": job[0],
-        "jobName": job[1],
         "jobVersion": {**identity(*job), "version": job_version(job, run["io_id"])},
         "inputDatasetVersions": [],
         "outputDatasetVersions": [],
