@@ -32,7 +32,8 @@ def worst_certificate(tables: TableSet, rows: Sequence[dict[str, Any]]) -> dict[
     of_hash = {row["run_id"]: row["certificate_verdict"] for row in rows}
     faults = certificate_faults(tables).of_run if any(of_hash.values()) else {}
     return {
-        run_id: next((fault for fault in _WORST_FIRST if fault in faults.get(run_id, ()) or fault == verdict), verdict)
+        run_id: verdict
+        and next((one for one in _WORST_FIRST if one == verdict or one in faults.get(run_id, ())), verdict)
         for run_id, verdict in of_hash.items()
     }
 
@@ -97,10 +98,15 @@ def trust_condition(trust: Trust, tables: TableSet) -> Statement:
 
 
 def _certified(tables: TableSet, verdicts: Sequence[str]) -> Statement:
-    """The runs with a certificate that has one of these verdicts."""
+    """The runs whose certificates have one of these verdicts: by their hashes, or by their links."""
     faults = certificate_faults(tables).of_run
-    return _any_of(
-        "run_id", sorted(run_id for run_id, found in faults.items() if run_id and not found.isdisjoint(verdicts))
+    by_links = _any_of(
+        "run_id", sorted(run_id for run_id in faults if run_id and not faults[run_id].isdisjoint(verdicts))
+    )
+    listed = ", ".join(f"'{verdict}'" for verdict in verdicts)
+    return Statement(
+        f"(certificate_verdict IS NOT NULL AND (certificate_verdict IN ({listed}) OR {by_links.text}))",
+        by_links.parameters,
     )
 
 
