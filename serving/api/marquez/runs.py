@@ -124,6 +124,9 @@ def _began(one: dict[str, Any]) -> tuple[str, str]:
 
 
 def _id(ask: Ask) -> str:
+    return stated_id(ask.names[0])
+
+
+def stated_id(given: str) -> str:
     """UUIDs are in lower case in the tables; other ids of runs are as they are."""
-    [given] = ask.names
     return given.lower() if len(given) == 36 and given.count("-") == 4 else given

@@ -117,6 +117,22 @@ def test_an_open_run(api: Api) -> None:
     assert (run["state"], run["endedAt"], run["durationMs"]) == ("RUNNING", None, None)
 
 
+def test_the_runs_that_wrote_what_a_run_read(api: Api) -> None:
+    runs = api.get("/runlineage/upstream", runId=run_id(4))["runs"]
+    assert [one["run"]["id"] for one in runs] == [run_id(4), run_id(2)]  # the run before failed
+    assert runs[0]["run"] == {
+        "id": run_id(4),
+        "start": "2026-01-31T11:00:00Z",
+        "end": "2026-01-31T11:00:02Z",
+        "status": "COMPLETED",
+    }
+    version = api.get("/namespaces/{}/datasets/{}", *DAILY)["currentVersion"]
+    assert runs[0]["inputs"] == [{**id_of(DAILY), "version": version, "producedByRunId": run_id(2)}]
+    assert runs[1]["inputs"] == [{**id_of(ORDERS), "version": None, "producedByRunId": None}]
+    assert len(api.get("/runlineage/upstream", runId=run_id(4), depth=0)["runs"]) == 1
+    assert api.ask("/api/v1/runlineage/upstream?runId=none").status_code == 404
+
+
 @pytest.mark.parametrize("path", ["/jobs/runs/none", "/jobs/runs/none/facets", "/namespaces/shop/jobs/none"])
 def test_what_does_not_exist(api: Api, path: str) -> None:
     response = api.ask(f"/api/v1{path}")
