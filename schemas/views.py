@@ -35,6 +35,11 @@ VIEWS = (
     "dataset_profiles",
     "reconciliation",
     "triangulation",
+    "dataset_loads",
+    "declared_limits",
+    "learned_limits",
+    "missing_evidence",
+    "dataset_freshness",
 )
 """The names of the views. Each comes after the views that it reads."""
 
@@ -122,7 +127,8 @@ FROM (
 """
 _DUCKDB_MACROS = (
     "CREATE MACRO explode(list) AS unnest(list)",
-    "CREATE MACRO unix_millis(moment) AS epoch_ms(moment)",
+    # Not epoch_ms: that rounds, and Spark's unix_millis does not.
+    "CREATE MACRO unix_millis(moment) AS (epoch_us(moment) - (epoch_us(moment) % 1000 + 1000) % 1000) // 1000",
     # A macro cannot name the fields of a struct by its arguments: this one is for `last_run` alone.
     "CREATE MACRO named_struct(_first, time, _second, id) AS {'event_time': time, 'run_id': id}",
 )

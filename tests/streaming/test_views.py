@@ -34,7 +34,9 @@ from tests.streaming.story import CLEAN, FAILED, LATE, LOAD, REPORT, STREAM, WOR
 
 EMITTERS = [str(uuid.UUID(int=number)) for number in (1, 2, 3)]
 ARRIVED = arrival(seed=7, runs=40)
-DEPENDS_ON_NOW = {"open_ms"}
+DEPENDS_ON_NOW = {"open_ms", "age_ms"}
+EMPTY = ("archive_gaps", "learned_limits")
+"""Views without rows here. They have tests of their own."""
 
 Rows = list[dict[str, Any]]
 
@@ -106,7 +108,7 @@ def test_both_engines_give_the_same_rows(spark: SparkSession, store: TableReader
             for rows in (ask(query), by_spark)
         ]
         assert answers[0] == answers[1], query
-        assert answers[0] or "archive_gaps" in query, f"{query} shows nothing"
+        assert answers[0] or query.endswith(EMPTY), f"{query} shows nothing"
 
 
 def test_a_catalog_has_all_views_and_functions(
