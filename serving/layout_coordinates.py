@@ -26,6 +26,8 @@ def vertical(order: Order, heights: Heights, gap: float, gap_at_bends: float) ->
     for round_ in range(ROUNDS):
         for layer in nearest if round_ % 2 else reversed(nearest):
             _draw(order.layers[layer], distances[layer], y, [order.left, order.right])
+    for layer in nearest[1:]:  # a chain is a straight line
+        _draw(order.layers[layer], distances[layer], y, [order.left if layer > 0 else order.right])
     return y
 
 

@@ -1,6 +1,6 @@
 /** Pan and zoom with mouse, touch and buttons. The camera moves the picture itself, without drawing it again. */
 
-import { centred, revealed, whole, zoomed } from "./viewport.js";
+import { centred, kept, revealed, whole, zoomed } from "./viewport.js";
 
 const DRAG_FROM = 4;
 const WHEEL = 0.0016;
@@ -11,6 +11,8 @@ export class Camera {
     this.view = { x: 0, y: 0, k: 1 };
     this.screen = { width: 0, height: 0 };
     this.isSet = false;
+    /** The size of what is seen. @type {{width: number, height: number} | null} */
+    this.graph = null;
     /** Whether a person chose what is in view, so that it belongs into the address. */
     this.isChosen = false;
     this.moved = moved;
@@ -22,7 +24,7 @@ export class Camera {
 
   /** @param {import("./viewport.js").View} view */
   set(view, chosen = true) {
-    this.view = view;
+    this.view = this.graph ? kept(view, this.graph, this.screen) : view;
     this.isSet = true;
     this.isChosen ||= chosen;
     this.frame ||= requestAnimationFrame(() => {
@@ -38,9 +40,14 @@ export class Camera {
     this.moved();
   }
 
+  /** Further away there is nothing more to see. */
+  get least() {
+    return this.graph ? Math.min(0.5, whole(this.graph, this.screen).k * 0.8) : 0;
+  }
+
   /** @param {number} factor */
   zoom(factor) {
-    this.set(zoomed(this.view, factor, this.screen.width / 2, this.screen.height / 2));
+    this.set(zoomed(this.view, factor, this.screen.width / 2, this.screen.height / 2, this.least));
   }
 
   /** @param {{width: number, height: number}} graph */
@@ -91,7 +98,7 @@ export class Camera {
       return;
     }
     const strength = event.ctrlKey ? 4 : 1; // a pinch on a touchpad comes as small steps with ctrl
-    this.set(zoomed(this.view, Math.exp(-event.deltaY * lines * WHEEL * strength), x, y));
+    this.set(zoomed(this.view, Math.exp(-event.deltaY * lines * WHEEL * strength), x, y, this.least));
   }
 
   /** @param {PointerEvent} event @param {HTMLElement} element */
@@ -115,7 +122,7 @@ export class Camera {
     const other = others[0];
     if (other) {
       const factor = Math.hypot(x - other.x, y - other.y) / Math.max(1, Math.hypot(former.x - other.x, former.y - other.y));
-      const view = zoomed(this.view, factor, (x + other.x) / 2, (y + other.y) / 2);
+      const view = zoomed(this.view, factor, (x + other.x) / 2, (y + other.y) / 2, this.least);
       this.set({ ...view, x: view.x + (x - former.x) / 2, y: view.y + (y - former.y) / 2 });
     } else this.set({ ...this.view, x: this.view.x + x - former.x, y: this.view.y + y - former.y });
   }

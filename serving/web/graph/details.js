@@ -20,8 +20,8 @@ const QUESTIONS = /** @type {const} */ ([
   ["quality", "quality"],
 ]);
 
-/** @param {{node: any, graph: any, state: import("./state.js").State}} props */
-export function Details({ node, graph, state }) {
+/** @param {{node: any, graph: any, overlay: string}} props */
+export function Details({ node, graph, overlay }) {
   const answer = useApi(`/${node.kind}`, { namespace: node.namespace, name: node.name });
   const isStart = node.id === graph.center;
   return html`<section class="stack" aria-label="The selected node">
@@ -29,7 +29,7 @@ export function Details({ node, graph, state }) {
       <h2><${Text}>${node.name}<//></h2>
       <span class="muted"><${Text}>${node.namespace}<//> · ${node.kind}</span>
       <a class="button" href=${link(`/${node.kind}`, { namespace: node.namespace, name: node.name })}>Open the ${node.kind}</a>
-      ${isStart ? null : html`<a class="button" href=${link("/lineage", { ...about(node), overlay: state.overlay === "state" ? null : state.overlay })}>Lineage from here</a>`}
+      ${isStart ? null : html`<a class="button" href=${link("/lineage", { ...about(node), overlay: overlay === "state" ? null : overlay })}>Lineage from here</a>`}
     </div>
     <div class="details-grid">
       <${CanITrustIt} node=${node} graph=${graph} />
@@ -42,7 +42,8 @@ export function Details({ node, graph, state }) {
 /** @param {{node: any, graph: any}} props */
 function CanITrustIt({ node, graph }) {
   const disagreeing = graph.edges.filter((/** @type {any} */ edge) => edge.difference && (edge.source === node.id || edge.target === node.id));
-  const sources = graph.nodes.filter((/** @type {any} */ other) => other.kind === "dataset" && other.trust !== "proven" && leadsTo(graph, other.id, node.id));
+  const above = upstreamOf(graph, node.id);
+  const sources = graph.nodes.filter((/** @type {any} */ other) => other.kind === "dataset" && other.trust !== "proven" && above.has(other.id));
   return html`<${Card} title="Can I trust it?">
     <ul class="trust-list">
       ${QUESTIONS.filter(([id]) => node.overlays[id].trust !== null).map(([id, label]) => html`<li key=${id}>
@@ -56,19 +57,25 @@ function CanITrustIt({ node, graph }) {
   <//>`;
 }
 
-/** Whether a node is upstream of another one in what is shown. @param {any} graph @param {string} from @param {string} to */
-function leadsTo(graph, from, to) {
+/** What is shown upstream of a node. @param {any} graph @param {string} id */
+function upstreamOf(graph, id) {
+  /** @type {Map<string, string[]>} */
   const before = new Map();
-  for (const edge of graph.edges) before.set(edge.target, [...(before.get(edge.target) ?? []), edge.source]);
-  const [found, waiting] = [new Set([to]), [to]];
-  while (waiting.length) {
-    for (const source of before.get(waiting.pop()) ?? []) {
+  for (const { source, target } of graph.edges) {
+    const sources = before.get(target);
+    if (sources) sources.push(source);
+    else before.set(target, [source]);
+  }
+  const [found, waiting] = [new Set(), [id]];
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    for (const source of before.get(at) ?? []) {
       if (found.has(source)) continue;
       found.add(source);
       waiting.push(source);
     }
   }
-  return from !== to && found.has(from);
+  found.delete(id);
+  return found;
 }
 
 /** @param {{one: any, node: any}} props */

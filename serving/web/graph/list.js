@@ -1,6 +1,6 @@
 /** The same graph as a list, for screen readers and for reading in order. */
 
-import { html } from "../lib/dom.js";
+import { html, useState } from "../lib/dom.js";
 import { count } from "../lib/format.js";
 import { Name, Text } from "../parts/name.js";
 import { Pill } from "../parts/state.js";
@@ -13,7 +13,16 @@ const MOST = 500;
 /**
  * @param {{graph: any, overlay: string, open: (sides: string[], node: any) => void, close: (sides: string[], node: any) => void, select: (node: any) => void}} props
  */
-export function NodeList({ graph, overlay, open, close, select }) {
+export function NodeList(props) {
+  const [isOpen, setOpen] = useState(false); // a closed list of thousands is not made
+  const all = props.graph.nodes.filter((/** @type {any} */ node) => node.kind !== "fold").length;
+  return html`<details class="card" onToggle=${(/** @type {any} */ event) => setOpen(event.target.open)}><summary>As a list: ${count(all)} nodes</summary>
+    ${isOpen ? html`<${Rows} ...${props} />` : null}
+  </details>`;
+}
+
+/** @param {Parameters<typeof NodeList>[0]} props */
+function Rows({ graph, overlay, open, close, select }) {
   const names = new Map(graph.nodes.map((/** @type {any} */ node) => [node.id, node.name]));
   const nodes = graph.nodes.filter((/** @type {any} */ node) => node.kind !== "fold").sort((/** @type {any} */ one, /** @type {any} */ other) => one.x - other.x || one.y - other.y);
   const sources = grouped(graph, "target", "source", names);
@@ -26,10 +35,8 @@ export function NodeList({ graph, overlay, open, close, select }) {
     { id: "to", label: "to", cell: (/** @type {any} */ node) => html`<${Neighbours} names=${targets.get(node.id)} node=${node} side="down" open=${open} close=${close} />` },
     { id: "show", label: "details", cell: (/** @type {any} */ node) => html`<button type="button" class="small" onClick=${() => select(node)}>Show</button>` },
   ];
-  return html`<details class="card"><summary>As a list: ${count(nodes.length)} nodes</summary>
-    <${Table} columns=${columns} rows=${nodes.slice(0, MOST)} caption="Nodes of the graph" keyOf=${(/** @type {any} */ node) => node.id} />
-    ${nodes.length > MOST ? html`<p class="muted">The first ${count(MOST)} of ${count(nodes.length)}; CSV has all of them.</p>` : null}
-  </details>`;
+  return html`<${Table} columns=${columns} rows=${nodes.slice(0, MOST)} caption="Nodes of the graph" keyOf=${(/** @type {any} */ node) => node.id} />
+    ${nodes.length > MOST ? html`<p class="muted">The first ${count(MOST)} of ${count(nodes.length)}; CSV has all of them.</p>` : null}`;
 }
 
 /** @param {any} props */
@@ -47,7 +54,9 @@ function grouped(graph, of, to, names) {
   const found = new Map();
   for (const edge of graph.edges) {
     const name = names.get(edge[to]);
-    if (name !== undefined) found.set(edge[of], [...(found.get(edge[of]) ?? []), name]);
+    const before = found.get(edge[of]);
+    if (name !== undefined && before) before.push(name);
+    else if (name !== undefined) found.set(edge[of], [name]);
   }
   return found;
 }

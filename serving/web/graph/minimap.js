@@ -1,6 +1,6 @@
 /** The whole graph in a corner, with a frame around what is on the screen. Drag in it to move. */
 
-import { html, useEffect, useRef } from "../lib/dom.js";
+import { html, useEffect, useMemo, useRef } from "../lib/dom.js";
 import { colours, paintSmall } from "./paint.js";
 import { inside } from "./camera.js";
 import { seen, whole } from "./viewport.js";
@@ -12,7 +12,7 @@ export function Minimap({ graph, marks, camera, theme, register }) {
   const element = useRef(/** @type {HTMLDivElement | null} */ (null));
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   const frame = useRef(/** @type {HTMLDivElement | null} */ (null));
-  const small = whole(graph, SCREEN);
+  const small = useMemo(() => whole(graph, SCREEN), [graph]);
   useEffect(() => {
     if (canvas.current) paintSmall(canvas.current, marks, small, SCREEN, colours());
   }, [marks, graph, theme]);

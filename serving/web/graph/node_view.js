@@ -3,7 +3,7 @@
 import { html, useMemo, useRef } from "../lib/dom.js";
 import { useApi } from "../lib/api.js";
 import { count, counted } from "../lib/format.js";
-import { link, setParams } from "../lib/router.js";
+import { setParams } from "../lib/router.js";
 import { Heading } from "../parts/card.js";
 import { Sql } from "../parts/copy.js";
 import { Loaded, Problem } from "../parts/loading.js";
@@ -66,6 +66,12 @@ function Drawn({ graph, state, query }) {
     if (sides.length) closeSides(sides, node);
     return true;
   };
+  // Drawn again only if something changes in it, not while the graph is moved.
+  const below = useMemo(
+    () => html`<${Details} key=${selected.id} node=${selected} graph=${graph} overlay=${overlay} />
+      <${NodeList} graph=${graph} overlay=${overlay} open=${openSides} close=${closeSides} select=${select} />`,
+    [graph, selected, overlay, query.open, query.closed],
+  );
   const draw = (/** @type {any} */ node) => html`<${NodeShape} node=${node} overlay=${overlay} />`;
   return html`
     <${Title} node=${center} graph=${graph} />
@@ -79,8 +85,7 @@ function Drawn({ graph, state, query }) {
       tools=${(/** @type {any} */ node) => html`<${Sides} node=${node} open=${openSides} close=${closeSides} />`}
       onSelect=${select} onKey=${key} onView=${(/** @type {string} */ view) => setParams({ view }, { replace: true })} anchor=${anchor} />
     <${Note} graph=${graph} />
-    <${Details} key=${selected.id} node=${selected} graph=${graph} state=${state} />
-    <${NodeList} graph=${graph} overlay=${overlay} open=${openSides} close=${closeSides} select=${select} />
+    ${below}
     <${Sql} sql=${graph.sql} />
   `;
 }
@@ -93,7 +98,6 @@ function Title({ node, graph }) {
     <${Pill} trust=${node.trust}><${Text}>${node.status}<//><//>
     ${counts.broken ? html`<${Pill} trust="broken">${counts.broken} of ${counts.all} shown are broken<//>` : null}
     ${counts.unknown ? html`<${Pill} trust="unknown">${counts.unknown} of ${counts.all} not proven<//>` : null}
-    <a class="button" href=${link(`/${node.kind}`, { namespace: node.namespace, name: node.name })}>Open the ${node.kind}</a>
   <//>`;
 }
 

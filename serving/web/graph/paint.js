@@ -4,6 +4,8 @@ import { colour } from "../lib/theme.js";
 
 /** @typedef {{x: number, y: number, width: number, height: number, trust: string | null, kind: string}} Mark */
 
+/** Below this scale a node is only a dot of its colour. */
+const TINY = 0.12;
 const STATES = ["proven", "broken", "unknown", "running"];
 
 /** The colours of the theme, read once for a picture. */
@@ -14,36 +16,79 @@ export function colours() {
   };
 }
 
+/** @typedef {{calm: Path2D, many: boolean, loud: {path: Path2D, trust: string}[]}} Lines */
+
 /**
+ * Lines to paint again and again while the graph moves. With a box, only their parts in it.
+ * @param {any[]} edges
+ * @param {((one: [number, number], other: [number, number]) => boolean) | null} isSeen
+ * @returns {Lines}
+ */
+export function linesOf(edges, isSeen) {
+  const [calm, loud] = [new Path2D(), /** @type {Map<string, Path2D>} */ (new Map())];
+  for (const edge of edges) {
+    const trust = edge.difference ? (edge.trust ?? "unknown") : "";
+    if (trust && !loud.has(trust)) loud.set(trust, new Path2D());
+    trace(loud.get(trust) ?? calm, edge.points, isSeen);
+  }
+  return { calm, many: edges.length > 1500, loud: [...loud].map(([trust, path]) => ({ path, trust })) };
+}
+
+/** @typedef {{jobs: Path2D, others: Path2D, states: Map<string, {strips: Path2D, boxes: Path2D}>}} Boxes */
+
+/** @param {Mark[]} nodes @returns {Boxes} */
+export function boxesOf(nodes) {
+  const [jobs, others] = [new Path2D(), new Path2D()];
+  /** @type {Boxes["states"]} */
+  const states = new Map();
+  for (const { x, y, width, height, kind, trust } of nodes) {
+    (kind === "job" ? jobs : others).roundRect(x, y, width, height, kind === "job" ? 22 : 7);
+    const state = trust ?? "edge";
+    const of = states.get(state) ?? { strips: new Path2D(), boxes: new Path2D() };
+    if (kind !== "fold") of.strips.rect(x + 8, y + 14, 26, height - 28);
+    of.boxes.rect(x, y, width, height);
+    states.set(state, of);
+  }
+  return { jobs, others, states };
+}
+
+/**
+ * Lines, and boxes without names.
  * @param {HTMLCanvasElement} canvas
- * @param {{nodes: Mark[], edges: {points: [number, number][], difference?: number | null, trust?: string | null}[]}} graph
+ * @param {{lines: Lines, boxes: Boxes | null}} graph
  * @param {import("./viewport.js").View} view
  * @param {{width: number, height: number}} screen
  * @param {Record<string, string>} palette
  */
-export function paint(canvas, graph, view, screen, palette) {
+export function paint(canvas, { lines, boxes }, view, screen, palette) {
   const context = prepared(canvas, screen);
   if (!context) return;
   context.translate(view.x, view.y);
   context.scale(view.k, view.k);
-  context.lineWidth = Math.min(4, 0.7 / view.k);
-  const calm = new Path2D();
-  for (const edge of graph.edges) {
-    if (edge.difference) continue;
-    trace(calm, edge.points);
-  }
-  context.globalAlpha = graph.edges.length > 1500 ? 0.35 : 0.7;
+  context.lineWidth = Math.max(1, 0.7 / view.k);
+  context.globalAlpha = lines.many ? 0.35 : 0.7;
   context.strokeStyle = palette["edge"] ?? "";
-  context.stroke(calm);
+  context.stroke(lines.calm);
   context.globalAlpha = 1;
-  for (const edge of graph.edges) {
-    if (!edge.difference) continue;
-    const path = new Path2D();
-    trace(path, edge.points);
-    context.strokeStyle = palette[edge.trust ?? "edge"] ?? "";
+  for (const { path, trust } of lines.loud) {
+    context.strokeStyle = palette[trust] ?? "";
     context.stroke(path);
   }
-  boxes(context, graph.nodes, palette);
+  if (boxes) paintBoxes(context, boxes, palette, view.k < TINY);
+}
+
+/** @param {CanvasRenderingContext2D} context @param {Boxes} boxes @param {Record<string, string>} palette @param {boolean} isTiny */
+function paintBoxes(context, boxes, palette, isTiny) {
+  context.strokeStyle = palette["line"] ?? "";
+  for (const [path, fill] of /** @type {const} */ ([[boxes.jobs, "sunken"], [boxes.others, "surface"]])) {
+    context.fillStyle = palette[fill] ?? "";
+    context.fill(path);
+    context.stroke(path);
+  }
+  for (const [state, { strips, boxes: whole }] of boxes.states) {
+    context.fillStyle = palette[state] ?? "";
+    context.fill(isTiny ? whole : strips);
+  }
 }
 
 /**
@@ -78,30 +123,21 @@ function prepared(canvas, screen) {
   return context;
 }
 
-/** @param {CanvasRenderingContext2D} context @param {Mark[]} nodes @param {Record<string, string>} palette */
-function boxes(context, nodes, palette) {
-  context.strokeStyle = palette["line"] ?? "";
-  for (const node of nodes) {
-    context.fillStyle = palette[node.kind === "job" ? "sunken" : "surface"] ?? "";
-    context.beginPath();
-    context.roundRect(node.x, node.y, node.width, node.height, node.kind === "job" ? 22 : 7);
-    context.fill();
-    context.stroke();
-    context.fillStyle = palette[node.trust ?? "edge"] ?? "";
-    context.fillRect(node.x + 8, node.y + 14, node.kind === "fold" ? 0 : 26, node.height - 28);
-  }
-}
-
-/** @param {Path2D} path @param {[number, number][]} points */
-function trace(path, points) {
-  points.forEach(([x, y], place) => {
+/**
+ * @param {Path2D} path
+ * @param {[number, number][]} points
+ * @param {((one: [number, number], other: [number, number]) => boolean) | null} isSeen
+ */
+function trace(path, points, isSeen) {
+  points.forEach((point, place) => {
     const before = points[place - 1];
-    if (!before) path.moveTo(x, y);
-    else if (before[1] === y) path.lineTo(x, y);
-    else if (before[0] === x) path.bezierCurveTo(x + (place === 1 ? 34 : -34), before[1], x + (place === 1 ? 34 : -34), y, x, y);
+    if (!before || (isSeen && !isSeen(before, point))) return;
+    const [[fromX, fromY], [x, y]] = [before, point];
+    path.moveTo(fromX, fromY);
+    if (fromY === y) path.lineTo(x, y);
     else {
-      const half = (x - before[0]) / 2;
-      path.bezierCurveTo(before[0] + half, before[1], x - half, y, x, y);
+      const out = fromX === x ? (place === 1 ? 34 : -34) : (x - fromX) / 2;
+      path.bezierCurveTo(fromX + out, fromY, fromX === x ? x + out : x - out, y, x, y);
     }
   });
 }

@@ -35,8 +35,10 @@ export function Sides({ node, open, close }) {
 function Button({ node, side, text, look, title, onClick }) {
   const width = Math.max(HEIGHT, 9 + 6.6 * text.length);
   const x = side === "up" ? -width - 5 : node.width + 5;
+  // Below the edges of this side, if there are any.
+  const y = node[side].shown ? node.height - HEIGHT + 3 : (node.height - HEIGHT) / 2;
   const clicked = (/** @type {Event} */ event) => (event.stopPropagation(), onClick());
-  return html`<g class="side ${look} ${side}" role="button" tabindex="-1" aria-label=${title} transform=${`translate(${x} ${node.height / 2 - HEIGHT / 2})`} onClick=${clicked}>
+  return html`<g class="side ${look} ${side}" role="button" tabindex="-1" aria-label=${title} transform=${`translate(${x} ${y})`} onClick=${clicked}>
     <title>${title}</title>
     <rect width=${width} height=${HEIGHT} rx=${HEIGHT / 2} />
     <text x=${width / 2} y="13" text-anchor="middle">${text}</text>

@@ -9,12 +9,14 @@ import { useStore } from "../lib/store.js";
 import { Camera, inside } from "./camera.js";
 import { Minimap } from "./minimap.js";
 import { beside } from "./neighbours.js";
-import { colours, paint } from "./paint.js";
+import { boxesOf, colours, linesOf, paint } from "./paint.js";
 import { EdgeLabel, EdgeShape } from "./shapes.js";
 import { asText, contains, first, fromText, seen, touches } from "./viewport.js";
 
 const FAR = 0.36;
 const MORE = 0.4;
+/** More lines than this are slow as elements. */
+const MANY_EDGES = 250;
 const RECORD_MS = 300;
 
 /**
@@ -35,12 +37,14 @@ export function Stage({ graph, label, start, selected, overlay, view, draw, labe
   const latest = useRef(/** @type {any} */ ({}));
   const toFocus = useRef(/** @type {string | null} */ (null));
   const [active, setActive] = useState(selected ?? start);
-  const [culled, setCulled] = useState({ x: 0, y: 0, width: 0, height: 0, far: false });
+  const [culled, setCulled] = useState({ x: 0, y: 0, width: 0, height: 0, far: false, edges: /** @type {any[]} */ ([]), lines: /** @type {any} */ (null) });
 
   const byId = useMemo(() => new Map(graph.nodes.map((/** @type {any} */ node) => [node.id, node])), [graph]);
   const marks = useMemo(() => graph.nodes.map((/** @type {any} */ node) => ({ x: node.x, y: node.y, width: node.width, height: node.height, kind: node.kind, trust: trustOf(node) })), [graph, overlay]);
   const boxes = useMemo(() => new Map(graph.edges.map((/** @type {any} */ edge) => [edge, around(edge.points)])), [graph]);
-  latest.current = { graph, byId, marks, culled, theme, start, onView };
+  const all = useMemo(() => once(() => linesOf(graph.edges, null)), [graph]);
+  const painted = useMemo(() => once(() => boxesOf(marks)), [marks]);
+  latest.current = { ...latest.current, all, painted, graph, byId, marks, boxes, culled, start, onView };
 
   /** @type {Camera} */
   const camera = useMemo(() => new Camera(() => {
@@ -49,14 +53,17 @@ export function Stage({ graph, label, start, selected, overlay, view, draw, labe
     world.current?.setAttribute("transform", `translate(${x} ${y}) scale(${k})`);
     minimap.current();
     const far = k < FAR;
-    if (canvas.current) {
-      canvas.current.hidden = !far;
-      if (far) paint(canvas.current, { nodes: now.marks, edges: now.graph.edges }, camera.view, camera.screen, now.palette ?? colours());
+    if (far !== now.culled.far || now.graph !== now.culled.graph || (!far && !contains(now.culled, seen(camera.view, camera.screen)))) {
+      const box = seen(camera.view, camera.screen, MORE);
+      const edges = far ? now.graph.edges : now.graph.edges.filter((/** @type {any} */ edge) => crosses(box, edge, now.boxes.get(edge)));
+      const isSeen = (/** @type {[number, number]} */ one, /** @type {[number, number]} */ other) => isNearBox(box, one, other);
+      const lines = far ? now.all() : edges.length > MANY_EDGES ? linesOf(edges, isSeen) : null;
+      now.culled = { ...box, far, edges, lines, graph: now.graph };
+      setCulled(now.culled);
     }
-    if (far !== now.culled.far || (!far && !contains(now.culled, seen(camera.view, camera.screen)))) {
-      const next = { ...seen(camera.view, camera.screen, MORE), far };
-      now.culled = next;
-      setCulled(next);
+    if (canvas.current) {
+      canvas.current.hidden = !now.culled.lines;
+      if (now.culled.lines) paint(canvas.current, { lines: now.culled.lines, boxes: far ? now.painted() : null }, camera.view, camera.screen, now.palette ?? colours());
     }
     clearTimeout(timer.current);
     if (!camera.isChosen) return;
@@ -96,6 +103,7 @@ export function Stage({ graph, label, start, selected, overlay, view, draw, labe
   useLayoutEffect(() => {
     const before = former.current;
     former.current = { start, byId };
+    camera.graph = graph;
     const node = byId.get(start);
     if (before?.start === start) {
       const kept = [anchor.current, selected, start, ...before.byId.keys()].find((id) => id && before.byId.has(id) && byId.has(id));
@@ -166,8 +174,10 @@ export function Stage({ graph, label, start, selected, overlay, view, draw, labe
   const focusable = byId.has(active) ? active : start;
   const nodes = graph.nodes.map((/** @type {any} */ node, /** @type {number} */ place) => /** @type {[any, number]} */ ([node, place]))
     .filter(([node]) => node.id === selected || node.id === focusable || (!culled.far && touches(culled, node)));
-  const edges = culled.far ? [] : graph.edges.filter((/** @type {any} */ edge) => touches(culled, /** @type {any} */ (boxes.get(edge))));
-  const isNear = (/** @type {any} */ edge) => edge.source === selected || edge.target === selected;
+  const inView = culled.far ? [] : culled.edges;
+  const isNear = (/** @type {any} */ edge) => selected !== start && (edge.source === selected || edge.target === selected);
+  // The others are on the canvas.
+  const edges = inView.length > MANY_EDGES ? inView.filter((/** @type {any} */ edge) => isNear(edge) || edge.difference) : inView;
   return html`<div class="stage" ref=${element} data-nodes=${graph.nodes.length} data-drawn=${nodes.length}>
     <canvas class="far" ref=${canvas} hidden onClick=${clickedFar} aria-hidden="true"></canvas>
     <svg role="group" aria-label=${`${label}. Arrow keys move between nodes, Enter shows one, + and − open and close it, 0 shows the whole graph.`} onKeyDown=${pressed}>
@@ -188,6 +198,31 @@ export function Stage({ graph, label, start, selected, overlay, view, draw, labe
     </div>
     <${Minimap} graph=${graph} marks=${marks} camera=${camera} theme=${theme} register=${(/** @type {() => void} */ draw) => { minimap.current = draw; draw(); }} />
   </div>`;
+}
+
+/**
+ * Whether a part of an edge is in a box: the box around a long edge says little.
+ * @param {import("./viewport.js").Box} box
+ * @param {any} edge
+ * @param {import("./viewport.js").Box} whole
+ */
+const crosses = (box, edge, whole) =>
+  touches(box, whole) && edge.points.some((/** @type {[number, number]} */ at, /** @type {number} */ place) => place > 0 && isNearBox(box, edge.points[place - 1], at));
+
+/**
+ * Whether the part of an edge between two points may be in a box.
+ * @param {import("./viewport.js").Box} box
+ * @param {[number, number]} one
+ * @param {[number, number]} other
+ */
+const isNearBox = (box, one, other) =>
+  Math.min(one[0], other[0]) - 40 < box.x + box.width && Math.max(one[0], other[0]) + 40 > box.x && Math.min(one[1], other[1]) - 12 < box.y + box.height && Math.max(one[1], other[1]) + 12 > box.y;
+
+/** Made when it is needed first. @template T @param {() => T} make @returns {() => T} */
+function once(make) {
+  /** @type {T | undefined} */
+  let made;
+  return () => (made ??= make());
 }
 
 /** The box around a route. @param {[number, number][]} points */

@@ -3,10 +3,11 @@
 /** @typedef {{x: number, y: number, k: number}} View */
 /** @typedef {{x: number, y: number, width: number, height: number}} Box */
 
-export const MIN = 0.04;
-export const MAX = 2.5;
+const MIN = 0.002;
+const MAX = 2.5;
 const READABLE = 0.72;
 const ROOM = 24;
+const KEPT = 60;
 
 /** @param {number} k */
 const bounded = (k) => Math.min(MAX, Math.max(MIN, k));
@@ -19,9 +20,21 @@ const bounded = (k) => Math.min(MAX, Math.max(MIN, k));
  * @param {number} y
  * @returns {View}
  */
-export function zoomed(view, factor, x, y) {
-  const k = bounded(view.k * factor);
+export function zoomed(view, factor, x, y, least = MIN) {
+  const k = Math.max(Math.min(least, view.k), bounded(view.k * factor));
   return { k, x: x - ((x - view.x) * k) / view.k, y: y - ((y - view.y) * k) / view.k };
+}
+
+/**
+ * The same with some of the graph on the screen, so that nobody gets lost.
+ * @param {View} view
+ * @param {{width: number, height: number}} graph
+ * @param {{width: number, height: number}} screen
+ * @returns {View}
+ */
+export function kept(view, graph, screen) {
+  const within = (/** @type {number} */ at, /** @type {number} */ size, /** @type {number} */ room) => Math.min(room - KEPT, Math.max(KEPT - size, at));
+  return { k: view.k, x: within(view.x, graph.width * view.k, screen.width), y: within(view.y, graph.height * view.k, screen.height) };
 }
 
 /**
