@@ -7,7 +7,6 @@ from lineproof.serving.answers.certificates import certificates, chains
 from lineproof.serving.answers.datasets import datasets
 from lineproof.serving.answers.dead_letters import dead_letters
 from lineproof.serving.answers.defects import defects
-from lineproof.serving.answers.freshness import freshness
 from lineproof.serving.answers.impact import impact
 from lineproof.serving.answers.jobs import jobs
 from lineproof.serving.answers.ledgers import ledgers
@@ -38,7 +37,6 @@ LISTS: dict[str, List] = {
     "quality": lambda tables, paging: quality(tables, None, None, None, paging),
     "quality summary": quality_summary,
     "schemas": lambda tables, paging: schemas(tables, WORLD, "report", paging),
-    "freshness": lambda tables, paging: freshness(tables, None, paging),
     "impact": lambda tables, paging: impact(tables, WORLD, "orders", None, paging),
     "events": lambda tables, paging: run_events(tables, CLEAN, paging) or Page(items=[], sql="SELECT 1"),
 }

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from random import Random, randrange
+from typing import Any
 
 import pytest
 
@@ -81,22 +82,20 @@ def test_the_sql_of_an_answer_runs(tables: TableSet, directory: Path, name: str)
         assert len(rows) == len(answer.items)
 
 
-@pytest.mark.parametrize(
-    "cursor",
-    [
-        *("x", "é", "[" * 99),
-        *map(encode, ([], [1], ["2026-01-31T10:00:00+00:00"], [1, 2, 3], [None, "a"], ["soon", "a"], [["2026"], "a"])),
-    ],
-)
+KEYS: list[list[Any]] = [[], [1], ["2026-01-31T10:00:00+00:00"], [1, 2, 3], [None, "a"], ["soon", "a"], [["2026"], "a"]]
+PLACES: list[list[Any]] = [[-1], ["1"], [None], [1, 2], [1.5]]
+
+
+@pytest.mark.parametrize("cursor", ["x", "é", "[" * 99, *map(encode, KEYS)])
 def test_a_cursor_of_another_list_is_refused(tables: TableSet, cursor: str) -> None:
     with pytest.raises(InvalidCursor, match="not one of this list"):
         runs(tables, RunFilter(), Paging(10, cursor))
 
 
-@pytest.mark.parametrize("cursor", ["x", *map(encode, ([-1], ["1"], [None], [1, 2], [1.5]))])
+@pytest.mark.parametrize("cursor", ["x", *map(encode, PLACES)])
 def test_a_cursor_of_another_list_is_refused_by_lists_in_memory(tables: TableSet, cursor: str) -> None:
     with pytest.raises(InvalidCursor, match="not one of this list"):
-        LISTS["freshness"](tables, Paging(10, cursor))
+        LISTS["chains"](tables, Paging(10, cursor))
 
 
 @pytest.mark.parametrize("name", LISTS)

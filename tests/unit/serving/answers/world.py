@@ -2,15 +2,14 @@
 
 import json
 import uuid
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from lineproof.schemas.certificates import Certificate
-from tests.certificates import chain_of, draft
+from lineproof.schemas.certificates import GENESIS, Certificate
+from tests.certificates import draft
 from tests.events import document
 from tests.streaming.story import story
 from tests.tables import tables_of
@@ -115,7 +114,7 @@ def faults() -> dict[str, list[Row]]:
             run_row(WITHOUT_START, 7, "NEW"),
             run_row(GAP, 8, certificate_verdict="intact"),
         ],
-        "certificates": [*certificate_rows()],
+        "certificates": certificate_rows(),
         "dead_letters": [letter(0, "invalid_json", b"{\x00\xff<script>"), letter(1, "of_a_newer_release", None)],
         "records": [
             {**record(100, sequence=0), "run_id": UNPROVEN},
@@ -185,13 +184,15 @@ def result_row(name: str, minute: int, *, success: bool | None, error: str | Non
     }
 
 
-def certificate_rows(links: Sequence[Certificate] = ()) -> list[Row]:
-    """A chain of four, of which the third is altered; a fork, a gap, and one of an unknown algorithm."""
-    chain = links or [*chain_of(5)]
+def certificate_rows() -> list[Row]:
+    """A chain of five, of which the third is altered; a fork, a gap, and one of an unknown algorithm."""
+    chain: list[Certificate] = []
+    for number in range(20, 25):
+        chain.append(replace(draft(number), previous_hash=chain[-1].chain_hash if chain else GENESIS).sealed())
     altered = replace(chain[2], target_state_hash="another")
-    fork = replace(draft(7), previous_hash=chain[0].chain_hash).sealed()
-    gap = replace(draft(8), previous_hash="f" * 64).sealed()
-    unknown = replace(draft(9), previous_hash="0" * 64, algorithm="sha3-1")
+    fork = replace(draft(30), previous_hash=chain[0].chain_hash).sealed()
+    gap = replace(draft(31), previous_hash="f" * 64).sealed()
+    unknown = replace(draft(32), previous_hash=GENESIS, algorithm="sha3-1")
     stated = [chain[0], chain[1], altered, chain[3], chain[4], fork, gap, unknown]
     runs = {id(altered): ALTERED, id(unknown): UNKNOWN_ALGORITHM, id(gap): GAP}
     return [certificate_row(one, number, runs.get(id(one), one.run_id)) for number, one in enumerate(stated)]
