@@ -56,7 +56,7 @@ const labelOf = (node) => `dataset ${visible(node.name)} in ${visible(node.names
 const said = (edge) => [how(edge), edge.jobs.length ? `by ${edge.jobs.map((/** @type {any} */ job) => visible(job.name)).join(", ")}` : ""].filter(Boolean).join(" ");
 
 /** @param {any} edge */
-const how = (edge) => [...new Set(edge.transformations.map((/** @type {any} */ one) => [one.description || one.subtype || one.type, one.masking ? "(masked)" : ""].filter(Boolean).join(" ")))].map(visible).join("; ");
+const how = (edge) => [...new Set(edge.transformations.map((/** @type {any} */ one) => [one.description || one.subtype || one.type, one.masking ? "(masked)" : ""].filter(Boolean).join(" ")))].map((text) => visible(text)).join("; ");
 
 /** @param {{path: any}} props */
 function Steps({ path }) {

@@ -173,7 +173,7 @@ export function Stage({ graph, label, start, selected, overlay, view, draw, labe
 
   const focusable = byId.has(active) ? active : start;
   const nodes = graph.nodes.map((/** @type {any} */ node, /** @type {number} */ place) => /** @type {[any, number]} */ ([node, place]))
-    .filter(([node]) => node.id === selected || node.id === focusable || (!culled.far && touches(culled, node)));
+    .filter((/** @type {[any, number]} */ [node]) => node.id === selected || node.id === focusable || (!culled.far && touches(culled, node)));
   const inView = culled.far ? [] : culled.edges;
   const isNear = (/** @type {any} */ edge) => selected !== start && (edge.source === selected || edge.target === selected);
   // The others are on the canvas.
@@ -183,7 +183,7 @@ export function Stage({ graph, label, start, selected, overlay, view, draw, labe
     <svg role="group" aria-label=${`${label}. Arrow keys move between nodes, Enter shows one, + and − open and close it, 0 shows the whole graph.`} onKeyDown=${pressed}>
       <g ref=${world} class="world">
         ${edges.map((/** @type {any} */ edge) => html`<${EdgeShape} key=${edge.id} edge=${edge} overlay=${overlay} near=${isNear(edge)} />`)}
-        ${nodes.map(([node, place]) => html`<g key=${node.id} data-place=${place} class="node ${node.kind ?? ""} ${node.id === selected ? "selected" : ""} ${node.id === start ? "start" : ""}" transform=${`translate(${node.x} ${node.y})`}>
+        ${nodes.map((/** @type {[any, number]} */ [node, place]) => html`<g key=${node.id} data-place=${place} class="node ${node.kind ?? ""} ${node.id === selected ? "selected" : ""} ${node.id === start ? "start" : ""}" transform=${`translate(${node.x} ${node.y})`}>
           <g class="target" role="button" tabindex=${node.id === focusable ? 0 : -1} aria-label=${labelOf(node)} aria-pressed=${node.id === selected}
             onClick=${() => (setActive(node.id), onSelect(node))} onFocus=${() => setActive(node.id)}>${draw(node)}</g>
           ${tools?.(node)}
