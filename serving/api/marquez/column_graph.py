@@ -13,7 +13,7 @@ _EDGES = """
 SELECT source_namespace, source_name, source_field, target_namespace, target_name, target_field, transformations,
     job_namespace, job_name
 FROM column_edges
-WHERE target_field IS NOT NULL
+WHERE target_namespace IS NOT NULL AND target_name IS NOT NULL AND target_field IS NOT NULL
 ORDER BY ALL
 """
 

@@ -14,8 +14,9 @@ FROM (
     UNION ALL
     SELECT source_namespace, source_name, first_seen_at, last_seen_at FROM column_lineage
     UNION ALL
-    SELECT target_namespace, target_name, first_seen_at, last_seen_at FROM column_lineage WHERE target_name IS NOT NULL
+    SELECT target_namespace, target_name, first_seen_at, last_seen_at FROM column_lineage
 )
+WHERE namespace IS NOT NULL AND name IS NOT NULL
 GROUP BY namespace, name
 ORDER BY namespace, name
 """

@@ -58,7 +58,7 @@ def _documents(tables: TableSet, nodes: Iterable[Node]) -> dict[Node, Document |
     known_datasets = [
         datasets.get((node.namespace, node.name)) or KnownDataset(node.namespace, node.name) for node in of_datasets
     ]
-    documents = [
+    documents: list[Document | Json] = [
         *job_documents(tables, known_jobs, with_facets=False),
         *written_parts(tables, "datasets of graphs", TABLES, known_datasets, partial(_written, tables)),
     ]

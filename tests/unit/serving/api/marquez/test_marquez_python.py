@@ -3,7 +3,7 @@
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -92,13 +92,14 @@ def test_events_and_tags(client: Any) -> None:
 
 
 def test_what_does_not_exist_and_what_writes(client: Any) -> None:
-    for call in (
+    calls: list[Callable[[], Any]] = [
         lambda: client.get_job("shop", "none"),
         lambda: client.get_job_run(run_id(99)),
         lambda: client.create_namespace("new", "owner"),
         lambda: client.create_tag("new"),
         lambda: client.tag_dataset(*DAILY, "new"),
-    ):
+    ]
+    for call in calls:
         with pytest.raises(APIError):
             call()
 

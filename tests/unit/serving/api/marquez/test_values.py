@@ -54,7 +54,7 @@ def test_any_value_can_be_written(value: Any) -> None:
 
 
 def test_tags_are_texts() -> None:
-    tags = [
+    tags: list[dict[str, Any]] = [
         {"key": "pii", "value": "true", "field": None},
         {"key": "level", "value": "3", "field": "amount"},
         {"key": "team", "value": "a", "field": ""},
