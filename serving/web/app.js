@@ -6,6 +6,7 @@
  */
 
 import { html, render, useEffect, useErrorBoundary, useRef, useState } from "./lib/dom.js";
+import { asking } from "./lib/api.js";
 import { useRoute } from "./lib/router.js";
 import { signIn, signedIn } from "./lib/session.js";
 import { useStore } from "./lib/store.js";
@@ -38,6 +39,7 @@ function App() {
   const { path, params } = useRoute();
   const asked = useStore(signIn);
   const session = useStore(signedIn);
+  const busy = useStore(asking) > 0;
   const [help, setHelp] = useState(false);
   useEffect(() => {
     const pressed = (/** @type {KeyboardEvent} */ event) => {
@@ -54,7 +56,7 @@ function App() {
     <a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
     <${Header} path=${path} help=${() => setHelp(true)} />
     <${AsOfBanner} />
-    <main id="main" tabindex="-1">
+    <main id="main" tabindex="-1" aria-busy=${busy}>
       ${asked === null ? html`<${View} key=${`${path} ${session}`} path=${path} params=${params} />` : html`<${SignIn} message=${asked} />`}
     </main>
     <footer class="foot"><span>Times are UTC.</span><a href="api/docs">HTTP API</a></footer>

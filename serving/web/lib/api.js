@@ -27,6 +27,9 @@ const KEPT = 60;
 /** Which state of the tables the answers on the page are from. @type {import("./store.js").Store<Known | null>} */
 export const known = store(/** @type {Known | null} */ (null));
 
+/** How many questions are under way. @type {import("./store.js").Store<number>} */
+export const asking = store(0);
+
 /** Former answers by address, so that "back" shows something at once. @type {Map<string, unknown>} */
 const kept = new Map();
 
@@ -128,6 +131,7 @@ export function useApi(path, query = {}, { every = 0 } = {}) {
  */
 async function ask(url, signal) {
   const secret = key();
+  asking.set(asking.get() + 1);
   /** @type {Response} */
   let response;
   try {
@@ -138,6 +142,8 @@ async function ask(url, signal) {
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new ApiError(0, "unreachable", "The server does not answer.", "Is `lineproof serve` running? Try again.");
+  } finally {
+    asking.set(asking.get() - 1);
   }
   if (response.ok) return response;
   const error = await asError(response);
