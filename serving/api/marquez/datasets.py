@@ -32,12 +32,13 @@ _MERGED = ("description", "fields", "dataset_type", "source_uri", "lifecycle_sta
 def dataset_documents(tables: TableSet, known: Sequence[KnownDataset], *, with_facets: bool) -> list[Document]:
     """Datasets as Marquez's lists have them. Without facets, those that say nothing but results of tests."""
     details = dataset_details(tables, known, with_facets=with_facets)
-    columns = column_graph(tables)
-    return [
-        # Null, not an empty list: pages have a link to the columns unless it is null.
-        {**_document(one, stated, with_facets), "columnLineage": columns.of_dataset(one.namespace, one.name) or None}
-        for one, stated in zip(known, details, strict=True)
-    ]
+    documents = [_document(one, stated, with_facets) for one, stated in zip(known, details, strict=True)]
+    if with_facets:
+        columns = column_graph(tables)
+        for one, document in zip(known, documents, strict=True):
+            # Null, not an empty list: pages have a link to the columns unless it is null.
+            document["columnLineage"] = columns.of_dataset(one.namespace, one.name) or None
+    return documents
 
 
 def dataset_details(tables: TableSet, known: Sequence[KnownDataset], *, with_facets: bool) -> list[dict[str, Any]]:
@@ -78,6 +79,7 @@ def _document(known: KnownDataset, stated: dict[str, Any], with_facets: bool) ->
         "lastModifiedAt": None,
         "description": stated.get("description"),
         "facets": facets(stated.get("facets")) if with_facets else _results(stated),
+        "columnLineage": None,
         "deleted": stated.get("lifecycle_state") == "DROP",
         "currentVersion": None,
         "lastLifecycleState": stated.get("lifecycle_state") or "",
