@@ -7,7 +7,7 @@ PIP := $(BIN)/pip --disable-pip-version-check
 # pip's output as a dot for each package. It fails if pip, followed by `|| echo FAILED`, fails.
 DOTS := awk '/^Collecting|^Building|^Installing/ { printf "."; fflush() } /^FAILED/ { bad = 1 } END { print ""; exit bad }'
 
-.PHONY: help setup demo check test test-cluster test-integrations faults bench bench-emit lint types reference lock clean
+.PHONY: help setup demo check test test-browser screenshots test-cluster test-integrations faults bench bench-emit lint types types-web reference lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' Makefile
@@ -24,6 +24,14 @@ check: lint types ## Fast checks before a commit: lint, types and unit tests, no
 # (tests/conftest.py).
 test: setup lint types ## All checks: lint, types and every test but those of the next three targets
 	@$(BIN)/pytest --numprocesses 2
+
+test-browser: setup build/node/packages.stamp build/chromium.stamp ## Show every view of the page in Chromium; pictures in build/screenshots
+	@$(BIN)/pytest -m browser tests/browser
+
+screenshots: test-browser ## Make the README's pictures of the page
+	@mkdir -p docs/images
+	@cp build/screenshots/overview-light-window.png docs/images/overview.png
+	@cp build/screenshots/lineage-dark-window.png docs/images/lineage.png
 
 test-cluster: setup ## Test the job on a Spark master with two workers
 	@$(BIN)/pytest -m cluster
@@ -45,12 +53,15 @@ lint: .venv/package.stamp ## Check style and formatting
 	@$(BIN)/ruff format --check .
 
 # mypy does not follow an editable install, so it reads the package from links in the layout of an installation.
-types: .venv/package.stamp ## Check types (mypy, strict)
+types: .venv/package.stamp types-web ## Check types (mypy, strict; tsc for the page)
 	@rm -rf build/types && mkdir -p build/types/lineproof
 	@ln -s $(addprefix ../../../,$(wildcard lineproof/*.py) lineproof/cli lineproof/local lineproof/settings bench conf producers quality schemas serving streaming topics) build/types/lineproof
 	@MYPYPATH=build/types $(BIN)/mypy -p lineproof
 	@MYPYPATH=build/types $(BIN)/mypy tests
 	@MYPYPATH=build/types:docs/make_reference $(BIN)/mypy docs/make_reference
+
+types-web: build/node/packages.stamp ## Check the types of the page (tsc, strict)
+	@build/node/node_modules/.bin/tsc --project serving/web
 
 reference: .venv/package.stamp ## Write docs/reference from the code
 	@$(BIN)/python docs/make_reference
@@ -90,3 +101,14 @@ build/dbt/packages.stamp: tests/integrations/requirements-dbt.txt pyproject.toml
 	@{ build/dbt/bin/pip --disable-pip-version-check install --requirement $< || echo FAILED; } | $(DOTS)
 	@build/dbt/bin/pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
+
+# The compiler that checks the types of the page, the types of its libraries, and what checks that everyone can use it.
+build/node/packages.stamp: tests/browser/package.json
+	@sh conf/system_package.sh npm nodejs npm
+	@mkdir -p build/node && cp $< build/node/
+	@npm install --prefix build/node --no-package-lock --no-audit --no-fund --silent
+	@touch $@
+
+build/chromium.stamp:
+	@sh conf/system_package.sh chromium chromium fonts-dejavu-core fonts-noto-color-emoji
+	@mkdir -p build && touch $@

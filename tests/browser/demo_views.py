@@ -7,7 +7,19 @@ from urllib.parse import urlencode
 from urllib.request import urlopen
 
 VIEWS = (
-    *("overview", "runs", "run", "run-facets", "run-events", "jobs", "job", "datasets", "dataset", "dataset-schema"),
+    *(
+        "overview",
+        "lineage",
+        "runs",
+        "run",
+        "run-facets",
+        "run-events",
+        "jobs",
+        "job",
+        "datasets",
+        "dataset",
+        "dataset-schema",
+    ),
     *("dataset-tests", "dataset-facets", "late", "quality", "ledgers", "chains", "gaps", "violations", "dead-letters"),
     *("defects", "time", "search", "as-of", "missing"),
 )
@@ -33,6 +45,7 @@ def _addresses(url: str) -> dict[str, str]:
     ended_at = run["ended_at"]
     return {
         "overview": "/",
+        "lineage": f"/lineage?kind=dataset&{of_dataset}&up=2&down=2",
         "runs": "/runs",
         "run": f"/run?run_id={run['run_id']}",
         "run-facets": f"/run?run_id={certified['run_id']}&tab=facets",

@@ -26,6 +26,15 @@ def test_everyone_can_use_it(tab: Tab, demo: str, view: str) -> None:
     assert watched.overflow() <= 0
 
 
+@pytest.mark.parametrize(("view", "scheme"), [("overview", "light"), ("lineage", "dark")])
+def test_pictures_of_the_readme(tab: Tab, demo: str, view: str, scheme: str) -> None:
+    """`make screenshots` copies them to docs/images."""
+    watched = tab(demo, color_scheme=scheme)
+    watched.open(address(demo, view))
+    watched.page.locator(".plot canvas, .stage .node").first.wait_for()
+    watched.shot(f"{view}-{scheme}-window", whole=False)
+
+
 def test_the_overview_answers_its_question(tab: Tab, demo: str) -> None:
     watched = tab(demo)
     watched.open("/")

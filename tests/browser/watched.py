@@ -44,10 +44,10 @@ class Watched:
         """Wait until the view has its answers, after something was chosen."""
         self.page.evaluate(SETTLED, PATIENCE_S)
 
-    def shot(self, name: str) -> None:
-        """Keep a picture."""
+    def shot(self, name: str, *, whole: bool = True) -> None:
+        """Keep a picture of the whole page, or of what the window shows."""
         SHOTS.mkdir(parents=True, exist_ok=True)
-        self.page.screenshot(path=SHOTS / f"{name}.png", full_page=True)
+        self.page.screenshot(path=SHOTS / f"{name}.png", full_page=whole)
 
     def text(self, selector: str = "main") -> str:
         """What can be read."""
