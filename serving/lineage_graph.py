@@ -5,6 +5,7 @@ follows steps, not jobs: a job that reads a for b, and c for d, does not connect
 names in the steps, not with the product of inputs and outputs.
 """
 
+import gc
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -30,8 +31,7 @@ class Node(NamedTuple):
         return f"{self.kind}:{self.namespace}:{self.name}"
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """Leads from all inputs to all outputs, through its jobs. Without a job, a dataset event states it."""
 
     jobs: tuple[Node, ...]
@@ -198,7 +198,13 @@ def lineage_graph(tables: TableSet) -> LineageGraph:
 def _build(tables: TableSet) -> LineageGraph:
     renamed = tables.query("SELECT namespace, name, node_namespace, node_name FROM dataset_nodes", timeout_s=60)
     names = {(row[0], row[1]): Node("dataset", row[2], row[3]) for row in renamed.rows}
-    return LineageGraph(_steps(tables, names), names)
+    was_enabled = gc.isenabled()
+    gc.disable()  # so many tuples are made here that the collector would go through all of them several times
+    try:
+        return LineageGraph(_steps(tables, names), names)
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _steps(tables: TableSet, names: dict[tuple[str, str], Node]) -> Iterator[Step]:
@@ -221,6 +227,7 @@ def _steps(tables: TableSet, names: dict[tuple[str, str], Node]) -> Iterator[Ste
         """
         SELECT DISTINCT job_namespace, job_name, source_namespace, source_name, target_namespace, target_name
         FROM column_lineage
+        WHERE source_name IS NOT NULL AND target_name IS NOT NULL
         """,
         timeout_s=60,
     )

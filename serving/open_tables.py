@@ -8,7 +8,7 @@ import re
 import tempfile
 import threading
 import time
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -171,12 +171,12 @@ class Derived:
     """Values made from tables, each made again only when one of its tables has another version."""
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
+        self._locks: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
         self._values: dict[str, tuple[tuple[int, ...], Any]] = {}
 
     def get(self, key: str, versions: tuple[int, ...], build: Callable[[], Value]) -> Value:
         """The value, made by `build` if there is none of these versions."""
-        with self._lock:
+        with self._locks[key]:  # others need not wait
             kept = self._values.get(key)
             if kept is None or kept[0] != versions:
                 kept = self._values[key] = (versions, build())
