@@ -53,7 +53,8 @@ def checked(connection: duckdb.DuckDBPyConnection, sql: str) -> str:
     except RecursionError as error:
         raise _refusal("Its expressions nest too deep.") from error
     if document.get("error"):
-        raise _refusal(str(document.get("error_message", "It cannot be parsed.")))
+        is_other = document.get("error_type") == "not implemented"
+        raise _refusal("It is not a SELECT." if is_other else str(document.get("error_message", "No parser reads it.")))
     statements = document["statements"]
     if len(statements) != 1:
         raise _refusal(f"There are {len(statements)} statements.")

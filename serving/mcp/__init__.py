@@ -1,0 +1,1 @@
+"""The answers as tools for assistants, by the Model Context Protocol."""
