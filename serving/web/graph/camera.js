@@ -78,7 +78,7 @@ export class Camera {
       listen("pointermove", (event) => this.move(event, element)),
       listen("pointerup", (event) => this.up(event)),
       listen("pointercancel", (event) => this.up(event)),
-      listen("click", (event) => this.travelled >= DRAG_FROM && event.stopPropagation(), { capture: true }),
+      listen("click", (event) => this.clicked(event), { capture: true }),
     ];
     return () => {
       removers.forEach((remove) => remove());
@@ -125,6 +125,12 @@ export class Camera {
       const view = zoomed(this.view, factor, (x + other.x) / 2, (y + other.y) / 2, this.least);
       this.set({ ...view, x: view.x + (x - former.x) / 2, y: view.y + (y - former.y) / 2 });
     } else this.set({ ...this.view, x: this.view.x + x - former.x, y: this.view.y + y - former.y });
+  }
+
+  /** The end of a drag is no click. @param {MouseEvent} event */
+  clicked(event) {
+    if (this.travelled >= DRAG_FROM && !isTool(event)) event.stopPropagation();
+    this.travelled = 0;
   }
 
   /** @param {PointerEvent} event */

@@ -39,8 +39,8 @@ function Drawn({ path, state, rows }) {
       ${path.row_edges ? html`<button type="button" aria-pressed=${rows} onClick=${() => setParams({ rows: rows ? null : "true" })}>Columns that decide which rows there are: ${count(path.row_edges)}</button>` : null}
       <${Exports} graph=${graph} overlay="state" draw=${draw} title=${`${state.name}.${path.field}`} />
     </div>
-    <${Stage} graph=${graph} label=${`Path of the column ${path.field}`} start=${path.center} selected=${path.center} overlay="state" view=${state.view}
-      draw=${draw} labelOf=${labelOf} trustOf=${() => null} onSelect=${(/** @type {any} */ node) => choose(node, node.fields.find((/** @type {string | null} */ one) => one !== null) ?? "")}
+    <${Stage} graph=${graph} label=${`Path of the column ${visible(path.field)}`} start=${path.center} selected=${path.center} overlay="state" view=${state.view}
+      draw=${draw} trustOf=${() => null} onSelect=${(/** @type {any} */ node) => choose(node, node.fields.find((/** @type {string | null} */ one) => one !== null) ?? "")}
       onView=${(/** @type {string} */ view) => setParams({ view }, { replace: true })} anchor=${anchor} />
     <p class="stage-note"><span>${counted(path.edges.length, "step")}. Choose another column to see its path.</span>
       ${path.truncated ? html`<strong class="unknown-text">? There is more: only ${count(path.limit)} columns are shown.</strong>` : null}</p>
@@ -48,9 +48,6 @@ function Drawn({ path, state, rows }) {
     <${Sql} sql=${path.sql} />
   `;
 }
-
-/** @param {any} node */
-const labelOf = (node) => `dataset ${visible(node.name)} in ${visible(node.namespace)}: ${node.fields.map((/** @type {string | null} */ field) => (field === null ? "its rows" : visible(field))).join(", ")}`;
 
 /** @param {any} edge */
 const said = (edge) => [how(edge), edge.jobs.length ? `by ${edge.jobs.map((/** @type {any} */ job) => visible(job.name)).join(", ")}` : ""].filter(Boolean).join(" ");

@@ -4,6 +4,7 @@ import { html, useMemo, useRef } from "../lib/dom.js";
 import { useApi } from "../lib/api.js";
 import { count, counted } from "../lib/format.js";
 import { setParams } from "../lib/router.js";
+import { visible } from "../lib/text.js";
 import { Heading } from "../parts/card.js";
 import { Sql } from "../parts/copy.js";
 import { Loaded, Problem } from "../parts/loading.js";
@@ -11,7 +12,7 @@ import { Text } from "../parts/name.js";
 import { Pill } from "../parts/state.js";
 import { Details } from "./details.js";
 import { NodeList } from "./list.js";
-import { NodeShape, labelOf, said } from "./shapes.js";
+import { NodeShape, said } from "./shapes.js";
 import { Sides, canClose, hidden, sideId } from "./sides.js";
 import { Stage } from "./stage.js";
 import { close, listAsText, open } from "./state.js";
@@ -80,8 +81,8 @@ function Drawn({ graph, state, query }) {
       <${OverlayChooser} value=${overlay} />
       <${Exports} graph=${graph} overlay=${overlay} draw=${draw} title=${center.name} csv=${{ path: "/lineage/export", query: { ...query, format: "csv" } }} />
     </div>
-    <${Stage} graph=${graph} label=${`Lineage of ${center.name}`} start=${graph.center} selected=${selected.id} overlay=${overlay} view=${state.view}
-      draw=${draw} labelOf=${(/** @type {any} */ node) => labelOf(node, overlay)} trustOf=${(/** @type {any} */ node) => (node.kind === "fold" ? null : said(node, overlay).trust)}
+    <${Stage} graph=${graph} label=${`Lineage of ${visible(center.name)}`} start=${graph.center} selected=${selected.id} overlay=${overlay} view=${state.view}
+      draw=${draw} trustOf=${(/** @type {any} */ node) => (node.kind === "fold" ? null : said(node, overlay).trust)}
       tools=${(/** @type {any} */ node) => html`<${Sides} node=${node} open=${openSides} close=${closeSides} />`}
       onSelect=${select} onKey=${key} onView=${(/** @type {string} */ view) => setParams({ view }, { replace: true })} anchor=${anchor} />
     <${Note} graph=${graph} />

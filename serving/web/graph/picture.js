@@ -1,6 +1,7 @@
 /** The whole graph as a picture to keep: SVG that looks the same everywhere, and PNG made from it. */
 
 import { html, render } from "../lib/dom.js";
+import { visible } from "../lib/text.js";
 import { EdgeLabel, EdgeShape } from "./shapes.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -15,7 +16,7 @@ export function svgOf({ graph, overlay, draw, title }) {
   const host = document.createElementNS(SVG, "svg");
   const [width, height] = [Math.ceil(graph.width), Math.ceil(graph.height)];
   render(
-    html`<title>${title}</title><rect class="paper" width=${width} height=${height} />
+    html`<title>${visible(title)}</title><rect class="paper" width=${width} height=${height} />
       <g class="world">
         ${graph.edges.map((/** @type {any} */ edge) => html`<${EdgeShape} key=${edge.id} edge=${edge} overlay=${overlay} />`)}
         ${graph.nodes.map((/** @type {any} */ node) => html`<g key=${node.id} class="node" transform=${`translate(${node.x} ${node.y})`}>${draw(node)}</g>`)}

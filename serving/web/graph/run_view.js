@@ -11,7 +11,7 @@ import { Name, Text } from "../parts/name.js";
 import { runColumns } from "../parts/run_list.js";
 import { Pill } from "../parts/state.js";
 import { Table } from "../parts/table.js";
-import { RunShape, labelOfRun } from "./shapes.js";
+import { RunShape } from "./shapes.js";
 import { Stage } from "./stage.js";
 import { Exports, Stepper } from "./toolbar.js";
 
@@ -44,7 +44,7 @@ function Drawn({ found, state }) {
       <${Exports} graph=${graph} overlay="state" draw=${draw} title=${center.run_id} />
     </div>
     <${Stage} graph=${graph} label="Lineage of a run" start=${found.center} selected=${selected.id} overlay="state" view=${state.view}
-      draw=${draw} labelOf=${labelOfRun} trustOf=${(/** @type {any} */ run) => run.trust}
+      draw=${draw} trustOf=${(/** @type {any} */ run) => run.trust}
       onSelect=${(/** @type {any} */ run) => setParams({ sel: run.run_id }, { replace: true })} onView=${(/** @type {string} */ view) => setParams({ view }, { replace: true })} anchor=${anchor} />
     ${found.truncated ? html`<p class="stage-note"><strong class="unknown-text">? There is more: only ${count(found.limit)} runs are shown.</strong></p>` : null}
     <${Card} title=${html`Selected: <${Text}>${selected.job.name}<//>`}><${Table} columns=${runColumns()} rows=${[selected]} caption="The selected run" />

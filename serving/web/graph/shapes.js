@@ -16,7 +16,7 @@ const STATUS = sans(10.5);
 export const said = (node, overlay) => node.overlays?.[overlay] ?? node.overlays?.["state"] ?? { trust: node.trust ?? null, text: node.status ?? "" };
 
 /** @param {any} node @param {string} overlay */
-export function labelOf(node, overlay) {
+function labelOf(node, overlay) {
   if (node.kind === "fold") return `${count(node.count)} more: ${node.names.map((/** @type {string} */ name) => visible(name)).join(", ")}`;
   const { trust, text } = said(node, overlay);
   return `${node.kind} ${visible(node.name)} in ${visible(node.namespace)}: ${[trust, text].filter(Boolean).join(", ")}`;
@@ -74,13 +74,13 @@ export const RunShape = ({ node }) => {
 };
 
 /** @param {any} node */
-export const labelOfRun = (node) => `run ${visible(node.run_id)} of ${visible(node.job.name)}: ${node.trust}, ${visible(node.reason)}`;
+const labelOfRun = (node) => `run ${visible(node.run_id)} of ${visible(node.job.name)}: ${node.trust}, ${visible(node.reason)}`;
 
 /** A dataset with the columns of a path. @param {{node: any, path: any, choose: (field: string) => void}} props */
 export function ColumnShape({ node, path, choose }) {
   const room = node.width - 2 * PADDING;
   return html`
-    <title>${visible(node.name)} in ${visible(node.namespace)}</title>
+    <title>dataset ${visible(node.name)} in ${visible(node.namespace)}: ${node.fields.map((/** @type {string | null} */ field) => (field === null ? "its rows" : visible(field))).join(", ")}</title>
     <rect class="box dataset" width=${node.width} height=${node.height} rx="7" />
     <text class="namespace" x=${PADDING} y="17">${fit(node.namespace, room, SMALL)}</text>
     <text class="title" x=${PADDING} y="33">${fit(node.name, room, NAME)}</text>

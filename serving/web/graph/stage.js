@@ -1,6 +1,7 @@
 /**
  * The stage that a graph is drawn on: pan, zoom, keyboard, and only what is in view as elements. From far away, where
- * names cannot be read, a canvas shows it. What is drawn, and what happens at a click, comes from the view.
+ * names cannot be read, a canvas shows it. What is drawn, and what happens at a click, comes from the view. What it
+ * draws for a node begins with a <title>, which names the node for screen readers.
  */
 
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../lib/dom.js";
@@ -21,11 +22,11 @@ const RECORD_MS = 300;
 
 /**
  * @param {{graph: any, label: string, start: string, selected: string | null, overlay: string, view: string | null,
- *   draw: (node: any) => any, labelOf: (node: any) => string, trustOf: (node: any) => string | null,
+ *   draw: (node: any) => any, trustOf: (node: any) => string | null,
  *   tools?: (node: any) => any, onSelect: (node: any) => void, onKey?: (node: any, key: string) => boolean,
  *   onView: (view: string) => void, anchor: {current: string | null}}} props
  */
-export function Stage({ graph, label, start, selected, overlay, view, draw, labelOf, trustOf, tools, onSelect, onKey, onView, anchor }) {
+export function Stage({ graph, label, start, selected, overlay, view, draw, trustOf, tools, onSelect, onKey, onView, anchor }) {
   const theme = useStore(shown);
   const element = useRef(/** @type {HTMLDivElement | null} */ (null));
   const world = useRef(/** @type {SVGGElement | null} */ (null));
@@ -184,7 +185,7 @@ export function Stage({ graph, label, start, selected, overlay, view, draw, labe
       <g ref=${world} class="world">
         ${edges.map((/** @type {any} */ edge) => html`<${EdgeShape} key=${edge.id} edge=${edge} overlay=${overlay} near=${isNear(edge)} />`)}
         ${nodes.map((/** @type {[any, number]} */ [node, place]) => html`<g key=${node.id} data-place=${place} class="node ${node.kind ?? ""} ${node.id === selected ? "selected" : ""} ${node.id === start ? "start" : ""}" transform=${`translate(${node.x} ${node.y})`}>
-          <g class="target" role="button" tabindex=${node.id === focusable ? 0 : -1} aria-label=${labelOf(node)} aria-pressed=${node.id === selected}
+          <g class="target" role="button" tabindex=${node.id === focusable ? 0 : -1} aria-pressed=${node.id === selected}
             onClick=${() => (setActive(node.id), onSelect(node))} onFocus=${() => setActive(node.id)}>${draw(node)}</g>
           ${tools?.(node)}
         </g>`)}
@@ -194,7 +195,7 @@ export function Stage({ graph, label, start, selected, overlay, view, draw, labe
     <div class="stage-tools">
       <button type="button" aria-label="Zoom in" title="Zoom in" onClick=${() => camera.zoom(1.3)}>+</button>
       <button type="button" aria-label="Zoom out" title="Zoom out" onClick=${() => camera.zoom(1 / 1.3)}>−</button>
-      <button type="button" aria-label="Show the whole graph" title="Show the whole graph (0)" onClick=${() => camera.fit(graph)}>Fit</button>
+      <button type="button" title="Show the whole graph (0)" onClick=${() => camera.fit(graph)}>Fit</button>
     </div>
     <${Minimap} graph=${graph} marks=${marks} camera=${camera} theme=${theme} register=${(/** @type {() => void} */ draw) => { minimap.current = draw; draw(); }} />
   </div>`;

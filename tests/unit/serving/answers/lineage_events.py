@@ -47,7 +47,12 @@ def pipeline() -> list[bytes]:
         made += run_events("load", place * 10, [("raw", rows + 5)], [("orders", rows)])
     made += run_events("load", 15, [("raw", 1)], [("orders", 1)], "FAIL")
     made += run_events("report", 50, [("orders", SIZES[-1])], [("totals", 3)])
-    reads = {0: (40, SIZES[-1]), 1: (5, SIZES[0]), 2: (41, SIZES[-1] - 2), 3: (42, SIZES[-1] + 1)}
+    reads: dict[int, tuple[int, int | None]] = {
+        0: (40, SIZES[-1]),
+        1: (5, SIZES[0]),
+        2: (41, SIZES[-1] - 2),
+        3: (42, SIZES[-1] + 1),
+    }
     for number in range(40):
         minute, rows = reads.get(number, (43, None))
         made += run_events(f"reader {number:02}", minute, [("orders", rows)], [])

@@ -170,8 +170,8 @@ def test_csv_has_one_line_per_edge(shop: TableSet) -> None:
 
 def test_unknown_nodes_and_an_empty_installation(tables: TableSet, empty: TableSet) -> None:
     for kind in ("dataset", "job"):
-        assert lineage(tables, LineageQuery(kind, "no", "such")) is None  # type: ignore[arg-type]
-        assert lineage(empty, LineageQuery(kind, "no", "such")) is None  # type: ignore[arg-type]
+        assert lineage(tables, LineageQuery(kind, "no", "such")) is None
+        assert lineage(empty, LineageQuery(kind, "no", "such")) is None
 
 
 def test_ids_that_do_not_exist_are_passed_over(shop: TableSet) -> None:
