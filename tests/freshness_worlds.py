@@ -1,5 +1,6 @@
 """Tables with loads of many rhythms, for tests of freshness."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from random import Random
@@ -53,7 +54,7 @@ def written(directory: Path, world: World, **more: list[dict[str, Any]]) -> Path
         for of, at in (world.missing or {}).items()
         if of is None
     ]
-    rows = {
+    rows: dict[str, Sequence[dict[str, Any]]] = {
         **{"runs": world.runs, "jobs": world.jobs, "job_io": world.job_io, "datasets": world.datasets},
         **{"dataset_nodes": nodes, "accepted_losses": losses},
         **more,

@@ -17,10 +17,12 @@ from lineproof.cli import (
     defects,
     diff,
     forward,
+    freshness,
     gaps,
     job,
     load,
     maintain,
+    mcp,
     pipelines,
     quality,
     replay,
@@ -41,6 +43,7 @@ EXTRAS = {
     **dict.fromkeys(("pyspark", "delta", "duckdb", "deltalake", "pyarrow", "py4j"), "streaming"),
     "great_expectations": "streaming,quality",
     **dict.fromkeys(("anyio", "fastapi", "h11", "prometheus_client", "starlette", "uvicorn", "zstandard"), "server"),
+    **dict.fromkeys(("mcp", "mcp_types"), "server"),
 }
 """Optional packages, and the extra that installs each: the emitter works without them."""
 
@@ -88,12 +91,13 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
         service.status,
         job.job,
         server.serve,
+        mcp.mcp,
         service.check,
         service.jars,
         job.bench,
     ),
     "Events": (load.load, tail.tail, forward.forward, defects.defects),
-    "Tables": (tables.sql, tables.tables, tables.catalog, maintain.maintain),
+    "Tables": (tables.sql, tables.tables, tables.catalog, freshness.freshness, freshness.coverage, maintain.maintain),
     "Recovery": (gaps.gaps, replay.replay, diff.diff),
 }
 """The commands by panel of `lineproof --help`."""

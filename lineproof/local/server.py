@@ -14,7 +14,6 @@ import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from importlib.metadata import version
 
 import uvicorn
 from fastapi import FastAPI, Request, Response
@@ -22,6 +21,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.types import ASGIApp
 
 from lineproof.local.endpoints import client_options, registry_of
+from lineproof.local.installation import installation_of
 from lineproof.local.server_process import register, unregister
 from lineproof.producers.gateway.guard import Guard, refusal
 from lineproof.producers.gateway.key_ring import KeyRing
@@ -34,9 +34,8 @@ from lineproof.producers.gateway.refusals import RequestRefused
 from lineproof.producers.gateway.routes import Gateway, readiness, without_broker
 from lineproof.producers.gateway.topic_writer import TopicWriter, WhenBrokerIsDown
 from lineproof.schemas.errors import LineproofError
-from lineproof.serving.answers.installation import Installation
 from lineproof.serving.api.app import add_read_routes
-from lineproof.serving.api.marquez.routes import marquez_routes
+from lineproof.serving.api.marquez.routes import marquez_routes, unknown_api_paths
 from lineproof.serving.open_tables import OpenTables
 from lineproof.serving.web.routes import web_routes
 from lineproof.settings import Settings
@@ -128,7 +127,7 @@ def application(
         app.include_router(without_broker())
     app.include_router(me_routes(keys))
     if tables:
-        add_read_routes(app, tables, Installation(version("lineproof"), settings.checkpoints_path))
+        add_read_routes(app, tables, installation_of(settings))
         app.include_router(marquez_routes(tables))
         app.include_router(web_routes())
 
@@ -150,6 +149,7 @@ def application(
     async def prometheus() -> Response:
         return Response(generate_latest(metrics.registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
+    app.include_router(unknown_api_paths())
     return Guard(app, keys, limits, metrics)
 
 

@@ -9,6 +9,7 @@ from pydantic import Field, field_validator, model_validator
 from lineproof.schemas.durations import AVAILABLE_NOW, Duration
 from lineproof.schemas.envelope import WRITER_SCHEMAS
 from lineproof.schemas.registry import InvalidRegistryOptions, check
+from lineproof.settings.freshness import CoverageSettings, FreshnessSettings
 from lineproof.settings.gateway import GatewaySettings
 from lineproof.settings.kafka_source import check_source_options
 from lineproof.settings.masking import mask_secrets
@@ -79,6 +80,8 @@ class Settings(Section):
     principals: PrincipalSettings = Field(
         PrincipalSettings(), description="Who sent a record, and what may be said by whom."
     )
+    freshness: FreshnessSettings = Field(FreshnessSettings(), description="How old datasets may be.")
+    coverage: CoverageSettings = Field(CoverageSettings(), description="The pipelines whose lineage must be there.")
     gateway: GatewaySettings = Field(GatewaySettings(), description="The HTTP server of `lineproof serve`.")
     schema_registry: dict[str, str] = Field(
         default_factory=dict,

@@ -17,7 +17,7 @@ names AS (
     UNION
     SELECT namespace, name FROM last_loads
     UNION
-    SELECT namespace, name FROM declared_limits
+    SELECT namespace, name FROM job_io_datasets
 ),
 missing AS (
     SELECT max(missing_until) AS missing_until FROM missing_evidence WHERE name IS NULL

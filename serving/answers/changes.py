@@ -6,8 +6,9 @@ from typing import Literal
 
 from lineproof.schemas.defects import Defect
 from lineproof.schemas.reasons import Reason
-from lineproof.serving.answers.freshness import declared_freshness
+from lineproof.serving.answers.freshness import late_datasets
 from lineproof.serving.answers.href import dataset_href, href, run_href
+from lineproof.serving.answers.installation import Installation
 from lineproof.serving.answers.model import Answer, Trust
 from lineproof.serving.answers.open_runs import overdue_runs
 from lineproof.serving.answers.paging import Paging
@@ -40,10 +41,10 @@ class Change(Answer):
     href: str
 
 
-def changes(tables: TableSet) -> list[Change]:
+def changes(tables: TableSet, installation: Installation) -> list[Change]:
     """The latest changes, the newest first."""
-    parts = (_violations, _overdue, _late, _defects, _schemas, _dead_letters)
-    found = [change for part in parts for change in part(tables)]
+    parts = (_violations, _overdue, _defects, _schemas, _dead_letters)
+    found = [*(change for part in parts for change in part(tables)), *_late(tables, installation)]
     return sorted(found, key=lambda change: change.at, reverse=True)[:SHOWN]
 
 
@@ -67,16 +68,16 @@ def _overdue(tables: TableSet) -> Iterator[Change]:
         yield Change(at=at, kind="overdue", trust="unknown", text=text, href=run_href(run.run_id))
 
 
-def _late(tables: TableSet) -> Iterator[Change]:
-    late = [one for one in declared_freshness(tables) if one.verdict == "late"]
-    for one in late[-_OF_KIND:]:
-        if one.last_loaded_at and one.limit_s is not None:
+def _late(tables: TableSet, installation: Installation) -> Iterator[Change]:
+    for (namespace, name), one in [*late_datasets(tables, installation).items()][-_OF_KIND:]:
+        if one.loaded_at and one.limit_s is not None:
+            promise = f"{one.source} promises" if one.limit_source == "declared" else "usual"
             yield Change(
-                at=one.last_loaded_at + timedelta(seconds=one.limit_s),
+                at=one.loaded_at + timedelta(seconds=one.limit_s),
                 kind="late",
                 trust="broken",
-                text=f"{one.namespace}/{one.name} is older than {one.source} promises",
-                href=dataset_href(one.namespace, one.name),
+                text=f"{namespace}/{name} is older than {promise}",
+                href=dataset_href(namespace, name),
             )
 
 

@@ -6,7 +6,8 @@ from typing import Any
 from lineproof.serving.answers.combinations import Pair, combinations
 from lineproof.serving.answers.dataset_loads import LastLoads, Load, last_loads, loads
 from lineproof.serving.answers.facets import of_column
-from lineproof.serving.answers.freshness import Freshness, freshness_of, limits
+from lineproof.serving.answers.freshness import DatasetFreshness, dataset_freshness
+from lineproof.serving.answers.installation import NOT_KNOWN, Installation
 from lineproof.serving.answers.model import (
     Answer,
     Column,
@@ -15,7 +16,6 @@ from lineproof.serving.answers.model import (
     Page,
     Tag,
     Trust,
-    asked_at,
     owners,
     tags,
 )
@@ -82,7 +82,7 @@ class Dataset(_Dataset):
     residency: str | None
     quality_score: float | None
     test_pass_rate: float | None
-    freshness: Freshness
+    freshness: DatasetFreshness
     loads: list[Load]
     tests: list[QualityResult]
     schemas: list[SchemaVersion]
@@ -118,7 +118,7 @@ def datasets(
     return Page(items=items, next_cursor=found.next_cursor, sql=found.sql)
 
 
-def dataset(tables: TableSet, namespace: str, name: str) -> Dataset | None:
+def dataset(tables: TableSet, namespace: str, name: str, installation: Installation = NOT_KNOWN) -> Dataset | None:
     """The dataset with this name or other name; None if nothing names it."""
     known = combinations(tables)
     node = known.node(namespace, name)
@@ -150,7 +150,7 @@ def dataset(tables: TableSet, namespace: str, name: str) -> Dataset | None:
         fields=_fields(tables, node, row),
         quality_score=pass_rate if score is None else score,
         test_pass_rate=pass_rate,
-        freshness=freshness_of(limits(tables).get(node), last, asked_at(tables)),
+        freshness=dataset_freshness(tables, installation, node),
         loads=of_dataset,
         tests=tests,
         schemas=schema_versions(tables, *node),

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from lineproof.serving.answers.installation import NOT_KNOWN, Installation
 from lineproof.serving.answers.lineage_edges import Rows, rows_of_edges
 from lineproof.serving.answers.lineage_overlays import Overlay, OverlayName, Overlays, RunBar, overlays
 from lineproof.serving.answers.lineage_runs import find_moments
@@ -94,7 +95,7 @@ class Graph(Answer):
     sql: str
 
 
-def lineage(tables: TableSet, asked: LineageQuery) -> Graph | None:
+def lineage(tables: TableSet, asked: LineageQuery, installation: Installation = NOT_KNOWN) -> Graph | None:
     """The graph around a node; None if nobody knows the node."""
     view = shown(tables, asked)
     if view is None:
@@ -103,7 +104,7 @@ def lineage(tables: TableSet, asked: LineageQuery) -> Graph | None:
         sorted((node.namespace, node.name) for node in view.depths if node.kind == kind) for kind in ("job", "dataset")
     )
     find_moments(tables, datasets)
-    known = overlays(tables, jobs, datasets)
+    known = overlays(tables, installation, jobs, datasets)
     rows = rows_of_edges(tables, view.edges)
     graph = neighbours(tables)
     return Graph(

@@ -6,16 +6,17 @@ from datetime import datetime
 from typing import Literal
 
 from lineproof.serving.answers.combinations import Pair, combinations
-from lineproof.serving.answers.dataset_loads import LastLoads, Load
-from lineproof.serving.answers.freshness import freshness_of, limits
+from lineproof.serving.answers.freshness import Freshness, freshness_of
+from lineproof.serving.answers.installation import Installation
 from lineproof.serving.answers.lineage_runs import Row, last_runs, last_written, run_rows
-from lineproof.serving.answers.model import Answer, Name, Trust, asked_at
+from lineproof.serving.answers.model import Answer, Trust, asked_at
 from lineproof.serving.answers.open_runs import overdue_among
 from lineproof.serving.answers.run_trust import trust_of, worst_certificate
 from lineproof.serving.open_tables import TableSet
 
 OverlayName = Literal["state", "last_run", "quality", "freshness", "proof"]
 NO_WRITER = "no known writer"
+NO_LIMIT, UNKNOWN = "no limit · ", "freshness unknown · "
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
@@ -47,7 +48,7 @@ class Overlays:
     runs: dict[Pair, list[RunBar]]
 
 
-def overlays(tables: TableSet, jobs: Sequence[Pair], datasets: Sequence[Pair]) -> Overlays:
+def overlays(tables: TableSet, installation: Installation, jobs: Sequence[Pair], datasets: Sequence[Pair]) -> Overlays:
     """What is known of these nodes. `find_moments` has been called for the datasets."""
     writers = {writer for dataset in datasets for writer in combinations(tables).writers.get(dataset, ())}
     runs = last_runs(tables, sorted({*jobs, *writers}))
@@ -56,15 +57,13 @@ def overlays(tables: TableSet, jobs: Sequence[Pair], datasets: Sequence[Pair]) -
     bars = _bars(tables, [*(row for rows in runs.values() for row in rows), *loads.values()])
     of_job = {job: [bars[row["run_id"]] for row in rows] for job, rows in runs.items()}
     now = asked_at(tables)
-    tests, declared = _tests(tables), limits(tables)
+    tests, freshness = _tests(tables), freshness_of(tables, installation, datasets)
     of_dataset = {}
     for dataset in datasets:
         moment = written[dataset]
         load = bars.get(moment.run_id) if moment else None
         last = _last_of(of_job[writer] for writer in combinations(tables).writers.get(dataset, ()))
-        loaded = LastLoads(None, _load(loads[moment.run_id], load)) if moment and load else None
-        freshness = freshness_of(declared.get(dataset), loaded, now)
-        fresh = _freshness(freshness.verdict, freshness.age_s, freshness.limit_s)
+        fresh = _freshness(freshness[dataset])
         of_dataset[dataset] = _dataset(fresh, load, last, tests.get(dataset), now)
     return Overlays({job: _job(of_job[job], now) for job in jobs}, of_dataset, of_job)
 
@@ -86,20 +85,6 @@ def _bars(tables: TableSet, rows: list[Row]) -> dict[str, RunBar]:
             duration_ms=row["duration_ms"],
         )
     return found
-
-
-def _load(row: Row, bar: RunBar) -> Load:
-    return Load(
-        run_id=bar.run_id,
-        job=Name(namespace=row["job_namespace"] or "", name=row["job_name"] or ""),
-        ended_at=row["ended_at"],
-        row_count=None,
-        size=None,
-        duration_ms=bar.duration_ms,
-        trust=bar.trust,
-        reason=bar.reason,
-        successful=row["successful"],
-    )
 
 
 def _last_of(runs: object) -> RunBar | None:
@@ -127,14 +112,15 @@ def _count_tests(tables: TableSet) -> dict[Pair, tuple[int, int]]:
     return found
 
 
-def _freshness(verdict: str, age_s: int | None, limit_s: int | None) -> Overlay:
-    if age_s is None:
+def _freshness(known: Freshness) -> Overlay:
+    if known.age_s is None:
         return Overlay(trust="unknown", text="never loaded")
-    if verdict == "late":
-        return Overlay(trust="broken", text=f"late · {span(age_s - (limit_s or 0))} over")
-    if verdict == "fresh":
-        return Overlay(trust="proven", text=f"fresh · {span(age_s)}")
-    return Overlay(trust="unknown", text=f"no limit · {span(age_s)} ago")
+    if known.verdict == "late":
+        return Overlay(trust="broken", text=f"late · {span(known.age_s - (known.limit_s or 0))} over")
+    if known.verdict == "fresh":
+        return Overlay(trust="proven", text=f"fresh · {span(known.age_s)}")
+    said = NO_LIMIT if known.limit_s is None else UNKNOWN
+    return Overlay(trust="unknown", text=f"{said}{span(known.age_s)} ago")
 
 
 def _dataset(
@@ -154,7 +140,7 @@ def _dataset(
     if state is None:
         state = fresh if proof.trust == "proven" and fresh.trust == "proven" else proof
     if state.trust == "proven" and state is proof:
-        state = Overlay(trust="proven", text=f"proven · {fresh.text.removeprefix('no limit · ')}")
+        state = Overlay(trust="proven", text=f"proven · {fresh.text.removeprefix(NO_LIMIT).removeprefix(UNKNOWN)}")
     return {
         "state": state,
         "last_run": _last_run(last, now) if last else never,

@@ -73,7 +73,7 @@ def overview(tables: TableSet, installation: Installation) -> Overview:
         tiles=shown,
         events_per_minute=[Minute(**row) for row in _per_minute(tables, _EVENTS, newest)],
         seen_after_p95=[Delay(**row) for row in _per_minute(tables, _SEEN_AFTER, newest)],
-        changes=changes(tables),
+        changes=changes(tables, installation),
     )
 
 

@@ -4,7 +4,8 @@ from typing import Literal
 
 from lineproof.serving.answers import coverage as coverages
 from lineproof.serving.answers.emitter_gaps import gaps
-from lineproof.serving.answers.freshness import declared_freshness
+from lineproof.serving.answers.freshness import SQL as FRESHNESS
+from lineproof.serving.answers.freshness import freshness_counts
 from lineproof.serving.answers.href import href
 from lineproof.serving.answers.installation import Installation
 from lineproof.serving.answers.lag import Lag
@@ -53,7 +54,7 @@ def tiles(tables: TableSet, installation: Installation, behind: Lag | None) -> l
     """All numbers."""
     return [
         _violations(tables),
-        _late(tables),
+        _late(tables, installation),
         _overdue(tables),
         *([_lag(behind)] if behind else []),
         _dead_letters(tables),
@@ -105,20 +106,21 @@ def _violations(tables: TableSet) -> Tile:
     )
 
 
-def _late(tables: TableSet) -> Tile:
-    found = declared_freshness(tables)
-    late = [one for one in found if one.verdict == "late"]
-    unknown = [one for one in found if one.verdict == "unknown"]
-    trust: Trust | None = "broken" if late else "unknown" if unknown or not found else "proven"
-    detail = f"of {len(found):,} with a limit" if found else "no job declares how old its result may be"
+def _late(tables: TableSet, installation: Installation) -> Tile:
+    found = freshness_counts(tables, installation)
+    known = found.late + found.fresh
+    trust: Trust = "broken" if found.late else "unknown" if found.unknown or not known else "proven"
+    detail = f"{found.fresh:,} fresh, {found.unknown:,} unknown"
+    if not known:
+        detail = found.behind.text if found.behind else "no dataset has both a load and a limit"
     return Tile(
         id="late",
         label="Late datasets",
-        value=f"{len(late):,}" if found else "unknown",
+        value=f"{found.late:,}" if known else "unknown",
         trust=trust,
         detail=detail,
         href=href("datasets", freshness="late"),
-        sql="SELECT namespace, name, freshness_minutes FROM jobs WHERE freshness_minutes IS NOT NULL",
+        sql=FRESHNESS,
     )
 
 
@@ -175,19 +177,21 @@ def _defects(tables: TableSet) -> Tile:
 
 def _coverage(tables: TableSet, installation: Installation) -> Tile:
     found = coverages.coverage(tables, installation)
-    trust: Trust = "unknown" if found.of is None else "broken" if found.missing else "proven"
-    missing = ", ".join(one.name for one in found.missing[:3])
-    more = f" and {len(found.missing) - 3} more" if len(found.missing) > 3 else ""
+    trust: Trust = "unknown" if not found.of or found.unknown else "broken" if found.missing else "proven"
+    absent = [*found.missing, *found.unknown]
+    named = ", ".join(one.name for one in absent[:3]) + (f" and {len(absent) - 3} more" if len(absent) > 3 else "")
     return Tile(
         id="coverage",
         label="Coverage",
-        value="unknown" if found.of is None else f"{found.seen:,} of {found.of:,}",
+        value=f"{found.seen:,} of {found.of:,}" if found.of else "unknown",
         trust=trust,
-        detail="no list of critical pipelines is configured"
-        if found.of is None
-        else f"missing: {missing}{more}"
-        if missing
-        else "critical pipelines emit lineage",
+        detail=f"not seen: {named}; {found.unknown_because}"
+        if found.unknown
+        else found.unknown_because
+        if found.unknown_because
+        else f"missing: {named}"
+        if absent
+        else "critical pipelines emit lineage in their period",
         href=href("jobs"),
         sql=coverages.SQL,
     )

@@ -36,7 +36,8 @@ async def list_datasets(
 @router.get("/dataset", response_model=Dataset, summary="A dataset with its loads, tests and schemas")
 async def get_dataset(read: Read, namespace: Text, name: Text) -> Response:
     """By any of its names."""
-    return await read(lambda tables: dataset(tables, namespace, name), f"dataset {name[:100]} in {namespace[:100]}")
+    missing = f"dataset {name[:100]} in {namespace[:100]}"
+    return await read(lambda tables: dataset(tables, namespace, name, read.installation), missing)
 
 
 @router.get("/schemas", response_model=PageOf[SchemaVersion], summary="The schemas of a dataset, oldest first")

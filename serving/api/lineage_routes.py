@@ -43,7 +43,9 @@ async def get_lineage(
     """`open` and `closed` name sides of nodes as up:ID or down:ID, with commas between them; fold:up:ID shows what is
     folded. Each is percent-encoded by itself, because names contain commas, too."""
     asked = LineageQuery(kind, namespace, name, up, down, fold, _ids(open_), _ids(closed), limit)
-    return await read(lambda tables: lineage(tables, asked), f"{kind} {name[:100]} in {namespace[:100]}")
+    return await read(
+        lambda tables: lineage(tables, asked, read.installation), f"{kind} {name[:100]} in {namespace[:100]}"
+    )
 
 
 @router.get("/lineage/columns", response_model=ColumnPath, summary="The path of one column")
@@ -84,7 +86,7 @@ async def export_lineage(
     asked = LineageQuery(kind, namespace, name, up, down, fold, _ids(open_), _ids(closed), limit)
 
     def csv_of(tables: TableSet) -> bytes:
-        graph = lineage(tables, asked)
+        graph = lineage(tables, asked, read.installation)
         if graph is None:
             raise NotFound(f"There is no {kind} {name[:100]} in {namespace[:100]}.", _ADVICE)
         return as_csv(graph).encode("utf-8", "replace")

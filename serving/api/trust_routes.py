@@ -28,8 +28,8 @@ async def list_violations(read: Read, paging: Page, kind: Kind | None = None, st
 
 @router.get("/freshness", response_model=PageOf[DatasetFreshness], summary="Late datasets first")
 async def list_freshness(read: Read, paging: Page, verdict: FreshnessVerdict | None = None) -> Response:
-    """A dataset without a declared limit is neither fresh nor late."""
-    return await read(lambda tables: freshness(tables, verdict, paging))
+    """Without a limit, or while events may be missing, a dataset is neither fresh nor late."""
+    return await read(lambda tables: freshness(tables, verdict, paging, read.installation))
 
 
 @router.get("/coverage", response_model=Coverage, summary="Which critical pipelines emit lineage")

@@ -64,8 +64,9 @@ def declared_limits(world: World) -> dict[Pair, int]:
     for io in world.job_io:
         for job in io["jobs"]:
             minutes = stated.get((job["namespace"], job["name"]))
-            for output in io["outputs"] if minutes else ():
-                found[world.node(output)].append(ceil(minutes * 60_000))
+            if minutes is not None:
+                for output in io["outputs"]:
+                    found[world.node(output)].append(ceil(minutes * 60_000))
     return {node: min(limits) for node, limits in found.items()}
 
 
@@ -99,7 +100,8 @@ def _kinds(gaps: Sequence[tuple[int, int]]) -> dict[int, str]:
 def dataset_freshness(world: World, now: datetime) -> dict[Pair, Row]:
     """Rows by dataset."""
     loads, declared = dataset_loads(world), declared_limits(world)
-    names = {*loads, *declared, *(world.node(one) for one in world.datasets)}
+    of_io = (world.node(one) for io in world.job_io for side in ("inputs", "outputs") for one in io[side])
+    names = {*loads, *of_io, *(world.node(one) for one in world.datasets)}
     return {node: _row(world, node, loads.get(node, []), declared.get(node), now) for node in names}
 
 

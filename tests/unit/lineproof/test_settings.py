@@ -292,6 +292,7 @@ def test_every_setting_has_a_description() -> None:
 def test_sections_are_derived_from_the_model() -> None:
     sections = {
         *("topics", "emitter", "plugins", "quality", "maintenance", "retention", "limits", "principals", "gateway"),
+        *("freshness", "coverage"),
     }
     assert set(SECTIONS) == sections
     assert {"facets", "schema_registry", "schema_ids", "kafka", "source", "spark"} == OPTIONS
