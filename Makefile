@@ -36,7 +36,7 @@ screenshots: test-browser ## Make the README's pictures of the page
 test-cluster: setup ## Test the job on a Spark master with two workers
 	@$(BIN)/pytest -m cluster
 
-test-integrations: setup build/dbt/packages.stamp ## Test with the OpenLineage clients of Spark, dbt and Python (the first run downloads 200 MB)
+test-integrations: setup build/dbt/packages.stamp build/airflow/packages.stamp build/dagster/packages.stamp ## Test with OpenLineage clients of others: Spark, Airflow, dbt, ... (the first run downloads 400 MB)
 	@$(BIN)/pytest -m integrations
 
 faults: setup ## Test that nothing is lost when jobs, brokers and services are killed (shorter: see .ci/run)
@@ -66,13 +66,19 @@ types-web: build/node/packages.stamp ## Check the types of the page (tsc, strict
 reference: .venv/package.stamp ## Write docs/reference from the code
 	@$(BIN)/python docs/make_reference
 
-lock: ## Upgrade the versions in conf/requirements.lock and tests/integrations/requirements-dbt.txt
+lock: ## Upgrade the versions in conf/requirements.lock and tests/integrations/requirements-*.txt
 	@$(PYTHON) -m venv --clear build/uv && build/uv/bin/pip install --quiet uv
 	@echo 'setuptools>=77' | build/uv/bin/uv pip compile --quiet --upgrade pyproject.toml - --extra streaming --extra quality --extra server --extra dev \
 	    --universal --python-version 3.10 --no-emit-index-url --no-header --output-file conf/requirements.lock
 	@printf 'setuptools>=77\ndbt-core<1.12\ndbt-duckdb==1.11.*\nopenlineage-dbt==1.54.*\n' \
 	    | build/uv/bin/uv pip compile --quiet --upgrade pyproject.toml - \
 	    --universal --python-version 3.10 --no-emit-index-url --no-header --output-file tests/integrations/requirements-dbt.txt
+	@printf 'apache-airflow==3.3.*\napache-airflow-providers-openlineage==2.20.*\n' \
+	    | build/uv/bin/uv pip compile --quiet --upgrade - \
+	    --universal --python-version 3.10 --no-emit-index-url --no-header --output-file tests/integrations/requirements-airflow.txt
+	@printf 'dagster==1.13.*\ndagster-openlineage==0.2.*\n' \
+	    | build/uv/bin/uv pip compile --quiet --upgrade - \
+	    --universal --python-version 3.10 --no-emit-index-url --no-header --output-file tests/integrations/requirements-dagster.txt
 
 clean: ## Remove everything that make created; your data in .lineproof stays
 	@rm -rf .venv build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
@@ -100,6 +106,13 @@ build/dbt/packages.stamp: tests/integrations/requirements-dbt.txt pyproject.toml
 	@printf 'Installing dbt and lineproof into build/dbt (about 90 packages, a minute or two) '
 	@{ build/dbt/bin/pip --disable-pip-version-check install --requirement $< || echo FAILED; } | $(DOTS)
 	@build/dbt/bin/pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# Airflow and Dagster, each in an environment of its own, without anything of lineproof: they know the URL of the gateway.
+build/%/packages.stamp: tests/integrations/requirements-%.txt
+	@'$(PYTHON)' -m venv --clear build/$*
+	@printf 'Installing $* into build/$* (a minute or two) '
+	@{ build/$*/bin/pip --disable-pip-version-check install --requirement $< || echo FAILED; } | $(DOTS)
 	@touch $@
 
 # The compiler that checks the types of the page, the types of its libraries, and what checks that everyone can use it.

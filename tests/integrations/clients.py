@@ -1,5 +1,6 @@
-"""What the tests of clients share: the configuration on the page `docs/clients.md`, and a process that uses it."""
+"""What the tests of clients share: the configuration on the pages in `docs/clients`, and a process that uses it."""
 
+import os
 import re
 import subprocess
 import uuid
@@ -13,17 +14,20 @@ from lineproof.topics.cluster import KafkaCluster
 from tests.end_to_end.tools import replayed
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "clients.md").read_text()
+PAGES = ROOT / "docs" / "clients"
+URL = "http://localhost:5000"
+"""The address of the gateway on the pages."""
 
 
-def blocks(section: str, language: str) -> list[str]:
-    """The code blocks of a language in a section of the page."""
-    [text] = re.findall(rf"^## {section}\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)
+def blocks(page: str, section: str, language: str) -> list[str]:
+    """The code blocks of a language in a section of a page."""
+    page_text = (PAGES / f"{page}.md").read_text()
+    [text] = re.findall(rf"^## {section}\n(.*?)(?=^## |\Z)", page_text, re.MULTILINE | re.DOTALL)
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
 def filled_in(block: str, values: Mapping[str, str]) -> str:
-    """A block of the page with the broker, the topic and the folders of the test instead of those that it names."""
+    """A block of a page with the addresses, the topic and the folders of the test instead of those that it names."""
     for example, value in values.items():
         assert example in block
         block = block.replace(example, value)
@@ -51,6 +55,12 @@ def run_client(command: Sequence[str | Path], directory: Path, environment: Mapp
     )
     assert done.returncode == 0, done.stdout
     return done.stdout
+
+
+def run_script(script: str, directory: Path, **environment: str) -> str:
+    """Run commands of a page in bash, and return what they printed."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    return run_client(["bash", "-euo", "pipefail", "-c", script], directory, {**inherited, **environment})
 
 
 def values_in_topic(settings: Settings) -> list[bytes]:

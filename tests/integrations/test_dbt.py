@@ -1,8 +1,9 @@
-"""`dbt-ol` with lineproof's transport class, in an environment of its own."""
+"""`dbt-ol` in an environment of its own: by URL, and by Kafka with lineproof's transport class."""
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,20 +11,22 @@ import pytest
 
 from lineproof.serving.sql import Tables
 from lineproof.settings import Settings
+from tests.end_to_end.server import server
 from tests.end_to_end.tools import RunJob
 from tests.integrations.clients import (
     ROOT,
+    URL,
     assert_all_used,
     blocks,
     filled_in,
-    run_client,
+    run_script,
     values_in_topic,
 )
 
 pytestmark = pytest.mark.integrations
 
 BIN = ROOT / "build" / "dbt" / "bin"
-AT_THE_END, WHILE_IT_RUNS = blocks("dbt", "sh")
+[WHILE_IT_RUNS] = blocks("dbt", "While dbt runs", "sh")
 COMMAND = "dbt-run-shop"
 DATABASE = "duckdb://shop.duckdb"
 SEED, ORDERS, REVENUE = (f"shop.main.{name}" for name in ("raw_orders", "orders", "revenue"))
@@ -34,28 +37,42 @@ RESULTS = [
     (REVENUE, "revenue_is_positive", None, True, "error", "0"),
 ]
 
-RunDbt = Callable[[str], Tables]
+WAYS = pytest.mark.parametrize("way", ["By URL", "By Kafka"])
+RunDbt = Callable[..., Tables]
+
+
+@contextmanager
+def configured(way: str, settings: Settings, project: Path) -> Iterator[str]:
+    """Configure the client in the project; returns the commands of the page."""
+    [commands] = blocks("dbt", way, "sh")
+    if way == "By URL":
+        with server(settings) as gateway:
+            yield filled_in(commands, {URL: gateway.url})
+        return
+    [configuration] = blocks("dbt", way, "yaml")
+    of_test = {
+        "broker-1:9092": settings.kafka["bootstrap.servers"],
+        "lineage.events": settings.topics.events,
+        "/var/spool/lineproof": str(project.parent / "spool"),
+    }
+    (project / "openlineage.yml").write_text(filled_in(configuration, of_test))
+    yield commands
 
 
 @pytest.fixture
 def run_dbt(settings: Settings, run_job: RunJob, tmp_path: Path, say: Callable[[str], None]) -> RunDbt:
-    """Runs a command of the page in the project, then lineproof's job, and returns the tables."""
+    """Runs the commands of the page in the project, then lineproof's job, and returns the tables."""
 
-    def run(command: str) -> Tables:
+    def run(way: str, instead: str | None = None) -> Tables:
         if not BIN.exists():
             pytest.fail(f"{BIN} is missing. Run `make test-integrations`, which installs dbt.")
         project = tmp_path / "project"
         shutil.copytree(Path(__file__).with_name("dbt_project"), project)
-        [configuration] = blocks("dbt", "yaml")
-        of_test = {
-            "broker-1:9092": settings.kafka["bootstrap.servers"],
-            "lineage.events": settings.topics.events,
-            "/var/spool/lineproof": str(tmp_path / "spool"),
-        }
-        (project / "openlineage.yml").write_text(filled_in(configuration, of_test))
-        say(f"Running {command.splitlines()[-1]} ...")
-        environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"}
-        printed = run_client(["bash", "-euo", "pipefail", "-c", command], project, environment)
+        with configured(way, settings, project) as commands:
+            if instead:
+                commands = filled_in(commands, {"dbt-ol build\n": instead})
+            say(f"Running {commands.splitlines()[-1]} ...")
+            printed = run_script(commands, project, PATH=f"{BIN}:{os.environ['PATH']}")
         events = len(values_in_topic(settings))
         assert f"Emitted {events} OpenLineage events" in printed
         say(f"dbt-ol sent {events} events. Running lineproof's job over them ...")
@@ -99,8 +116,9 @@ def assert_same_for_both(tables: Tables) -> None:
     assert failed == [(f"{DATABASE}/{ORDERS}", "not_null of customer: 0")]
 
 
-def test_events_at_the_end(run_dbt: RunDbt) -> None:
-    tables = run_dbt(AT_THE_END)
+@WAYS
+def test_events_at_the_end(run_dbt: RunDbt, way: str) -> None:
+    tables = run_dbt(way)
     assert_same_for_both(tables)
     runs = rows(
         tables, "SELECT job_name, parent.job_name, [o.name FOR o IN outputs] FROM runs ORDER BY job_name COLLATE NOCASE"
@@ -130,8 +148,9 @@ def test_events_at_the_end(run_dbt: RunDbt) -> None:
     ]
 
 
-def test_events_while_dbt_runs(run_dbt: RunDbt) -> None:
-    tables = run_dbt(WHILE_IT_RUNS)
+@WAYS
+def test_events_while_dbt_runs(run_dbt: RunDbt, way: str) -> None:
+    tables = run_dbt(way, WHILE_IT_RUNS)
     assert_same_for_both(tables)
     runs = rows(
         tables,

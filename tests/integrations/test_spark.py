@@ -1,10 +1,11 @@
-"""OpenLineage's Spark listener with its own Kafka transport, in an ordinary Spark application."""
+"""OpenLineage's Spark listener with its own transports, by URL and by Kafka, in an ordinary Spark application."""
 
 import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,14 @@ from typing import Any
 import pyspark
 import pytest
 
+from lineproof.schemas.envelope import Envelope, decode
 from lineproof.serving.sql import Tables
 from lineproof.settings import Settings
+from tests.end_to_end.server import server
 from tests.end_to_end.tools import RunJob
 from tests.integrations.clients import (
     ROOT,
+    URL,
     assert_all_used,
     blocks,
     filled_in,
@@ -40,38 +44,59 @@ class Application:
     home: str
 
 
-@pytest.fixture(scope="session")
+@contextmanager
+def addresses(way: str, bootstrap_servers: str, topic: str, home: Path) -> Iterator[dict[str, str]]:
+    """The addresses of the test for those on the page. The gateway runs as long as they are used."""
+    if way == "By Kafka":
+        yield {"broker-1:9092": bootstrap_servers, "lineage.events": topic}
+        return
+    kafka = {"bootstrap.servers": bootstrap_servers}
+    with server(Settings(home=home / "gateway", topics={"events": topic}, kafka=kafka)) as gateway:
+        yield {URL: gateway.url}
+
+
+@pytest.fixture(scope="session", params=["By URL", "By Kafka"])
 def application(
-    bootstrap_servers: str, tmp_path_factory: pytest.TempPathFactory, say: Callable[[str], None]
+    request: pytest.FixtureRequest,
+    bootstrap_servers: str,
+    tmp_path_factory: pytest.TempPathFactory,
+    say: Callable[[str], None],
 ) -> Application:
     """Run the application once for all tests of this module."""
     home, topic = tmp_path_factory.mktemp("spark"), new_topic(bootstrap_servers)
-    [configuration] = blocks("Spark", "properties")
-    of_test = {"broker-1:9092": bootstrap_servers, "lineage.events": topic}
-    (home / "spark-defaults.conf").write_text(filled_in(configuration, of_test))
+    configuration = blocks("spark", request.param, "properties")[0]
     say("Running a Spark application with OpenLineage's listener (the first time, it downloads 61 MB to build/ivy) ...")
-    printed = run_client(
-        [
-            *(SPARK_SUBMIT, "--master", "local[2]", "--driver-memory", "1g", "--conf", "spark.ui.enabled=false"),
-            *("--conf", f"spark.jars.ivy={ROOT / 'build' / 'ivy'}", "--conf", "spark.sql.shuffle.partitions=2"),
-            *(Path(__file__).with_name("spark_application.py"), home / "tables"),
-        ],
-        home,
-        {**os.environ, "SPARK_CONF_DIR": str(home), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"},
-    )
+    with addresses(request.param, bootstrap_servers, topic, home) as of_test:
+        (home / "spark-defaults.conf").write_text(filled_in(configuration, of_test))
+        printed = run_client(
+            [
+                *(SPARK_SUBMIT, "--master", "local[2]", "--driver-memory", "1g", "--conf", "spark.ui.enabled=false"),
+                *("--conf", f"spark.jars.ivy={ROOT / 'build' / 'ivy'}", "--conf", "spark.sql.shuffle.partitions=2"),
+                *(Path(__file__).with_name("spark_application.py"), home / "tables"),
+            ],
+            home,
+            {
+                **os.environ,
+                "SPARK_CONF_DIR": str(home),
+                "PYSPARK_PYTHON": sys.executable,
+                "SPARK_LOCAL_IP": "127.0.0.1",
+            },
+        )
     assert "ERROR" not in printed, printed
     return Application(topic, str(home / "tables"))
 
 
-def facets_of_run(payload: bytes) -> list[str]:
+def facets_of_run(record: bytes) -> list[str]:
     """The keys of the facets of the run, also those that come twice."""
+    opened = decode(record)
+    payload = opened.payload if isinstance(opened, Envelope) else opened
     document = json.loads(payload, object_pairs_hook=lambda pairs: pairs)
     run = dict(dict(document)["run"])
     return [name for name, _ in run["facets"]]
 
 
-def is_equal_key(payload: bytes) -> bool:
-    return max(Counter(facets_of_run(payload)).values()) > 1
+def is_equal_key(record: bytes) -> bool:
+    return max(Counter(facets_of_run(record)).values()) > 1
 
 
 def test_tables(application: Application, settings: Settings, run_job: RunJob, say: Callable[[str], None]) -> None:
@@ -132,7 +157,7 @@ def test_strict_tables(application: Application, settings: Settings, run_job: Ru
     run_job(settings)
     tables = Tables(settings.tables_path)
     letters = tables.query("SELECT reason, value FROM dead_letters ORDER BY value").rows
-    assert letters == [("duplicate_json_key", payload) for payload in sorted(filter(is_equal_key, records))]
+    assert letters == [("duplicate_json_key", record) for record in sorted(filter(is_equal_key, records))]
     assert tables.query("SELECT count(*), count(defects) FROM lineage_events").rows == [
         (len(records) - len(letters), 0)
     ]
