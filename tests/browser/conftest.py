@@ -44,26 +44,16 @@ def _browser() -> "Iterator[Browser]":
         opened.close()
 
 
-@pytest.fixture(name="demo_tables", scope="session")
-def _demo_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `lineproof demo` makes."""
+@pytest.fixture(name="demo", scope="session")
+def _demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server over what `lineproof demo` makes."""
     home = tmp_path_factory.mktemp("demo")
     if made := os.environ.get("DEMO_TABLES"):
-        return Path(shutil.copytree(made, home / "tables"))
-    subprocess.run(
-        [sys.executable, "-m", "lineproof", "demo", f"--set=home={home}"],
-        check=True,
-        timeout=DEMO_S,
-        cwd=home,
-        stdout=subprocess.DEVNULL,
-    )
-    return home / "tables"
-
-
-@pytest.fixture(name="demo", scope="session")
-def _demo(demo_tables: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a server over the tables of the demo."""
-    with serving(demo_tables, tmp_path_factory.mktemp("server")) as url:
+        shutil.copytree(made, home / "tables")
+    else:
+        command = [sys.executable, "-m", "lineproof", "demo", f"--set=home={home}"]
+        subprocess.run(command, check=True, timeout=DEMO_S, cwd=home, stdout=subprocess.DEVNULL)
+    with serving(home / "tables", home) as url:
         yield url
 
 

@@ -26,7 +26,7 @@ export function Chain({ chain, marked }) {
         const trust = trustOf(one.verdict);
         const said = `Certificate ${place + 1 + before} of ${chain.length}: ${one.verdict}, ${fullTime(one.issued_at)}`;
         return html`<li key=${place}><a class="link ${trust} ${one.run_id === marked ? "marked" : ""}" href=${link("/run", { run_id: one.run_id })}
-          title=${said} aria-label=${said}>${trust === "proven" ? "" : SHAPES[trust]}</a></li>`;
+          title=${said} aria-label=${said}>${SHAPES[trust]}</a></li>`;
       })}
     </ol>
     ${faults.length

@@ -36,7 +36,7 @@ export function TimeChart({ points, kind, token, label, unit, height = 140, goal
   if (!points.length) return html`<p class="muted">No ${unit} yet.</p>`;
   const most = Math.max(...points.map((point) => point.value));
   return html`<figure class="chart">
-    <figcaption><h3>${label}</h3><output class="muted">${said ? `${time(said.at).slice(0, -3)} · ${count(said.value)} ${unit}` : ""}</output></figcaption>
+    <figcaption><h3>${label}</h3><output class="muted">${said ? `${time(said.at).slice(0, -3)} · ${count(said.value)} ${said.value === 1 ? unit.replace(/(?<=..)s$/, "") : unit}` : ""}</output></figcaption>
     <div ref=${place} class="plot" role="img" aria-label=${`${label}: ${points.length} minutes, at most ${count(most)} ${unit}`}></div>
   </figure>`;
 }

@@ -42,7 +42,7 @@ export const Time = ({ at, ms = false }) =>
 export const Outside = ({ href }) =>
   href && /^https?:\/\//i.test(href)
     ? html`<a href=${href} rel="noreferrer noopener" target="_blank"><${Text}>${href}<//> ↗</a>`
-    : html`<${Text}>${href}<//>`;
+    : html`<${Text} class="muted" clamp>${href}<//>`;
 
 /** @param {unknown} children @returns {string} */
 const flat = (children) => (Array.isArray(children) ? children.map(flat).join("") : String(children ?? ""));

@@ -71,7 +71,7 @@ function Results({ found, failed, at, choose, asked }) {
 
 /** @param {{result: any}} props */
 export function Found({ result }) {
-  return html`<${Text}>${result.kind === "run" ? shortId(result.run_id) : result.name}${result.field ? `.${result.field}` : ""}<//>
+  return html`<${Text}>${result.kind === "run" ? shortId(result.run_id) : result.name}${result.field ? `.${result.field}` : ""}<//>${" "}
     <small><${Text}>${result.kind === "run" ? result.name : result.namespace}<//>${result.updated_at ? ` · ${ago(result.updated_at)}` : ""}</small>`;
 }
 

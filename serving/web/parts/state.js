@@ -39,7 +39,7 @@ const Said = (state) => html`<span class="hidden">${state}: </span>`;
 export function trustOf(verdict) {
   switch (verdict) {
     case "balanced": case "genuine": case "intact": case "passed": case "fresh": case "complete": return "proven";
-    case null: case undefined: case "": case "unknown": case "gap": case "none": case "unknown algorithm": case "test that could not run": return "unknown";
+    case null: case undefined: case "": case "unknown": case "gap": case "none": case "unknown algorithm": case "test that could not run": case "missing events": return "unknown";
     case "running": return "running";
     default: return "broken";
   }

@@ -21,7 +21,7 @@ export function Table({ columns, rows, caption, keyOf }) {
       ${rows.map(
         (row, place) => html`<tr key=${keyOf ? keyOf(row, place) : place}>
           ${columns.map(
-            (column) => html`<td key=${column.id} data-label=${column.label} class=${styleOf(column)}>${column.cell(row)}</td>`,
+            (column) => html`<td key=${column.id} data-label=${column.label} class=${styleOf(column)}><div>${column.cell(row)}</div></td>`,
           )}
         </tr>`,
       )}

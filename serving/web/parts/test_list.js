@@ -28,7 +28,8 @@ export const TestList = ({ tests }) =>
 
 /** @param {{test: any}} props */
 function Result({ test }) {
-  if (test.error || test.success === null) return html`<${Pill} trust="unknown">could not run<//>`;
+  if (test.success === null && !test.error) return html`<${Pill} trust="unknown">skipped<//>`;
+  if (test.error) return html`<${Pill} trust="unknown">could not run<//>`;
   return test.success ? html`<${Pill} trust="proven">passed<//>` : html`<${Pill} trust="broken">failed<//>`;
 }
 

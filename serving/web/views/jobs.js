@@ -6,14 +6,14 @@ import { count, duration } from "../lib/format.js";
 import { link } from "../lib/router.js";
 import { Card, Heading } from "../parts/card.js";
 import { Filters, Typed } from "../parts/filters.js";
-import { Name, RunId, Text, Time } from "../parts/name.js";
+import { Name, Outside, RunId, Time } from "../parts/name.js";
 import { Pill } from "../parts/state.js";
 import { List } from "../parts/table.js";
 
 /** @type {import("../parts/table.js").Column[]} */
 const COLUMNS = [
   { id: "job", label: "job", cell: (job) => html`<${Name} kind="job" namespace=${job.namespace} name=${job.name} full />` },
-  { id: "description", label: "what it does", wide: true, cell: (job) => html`<${Text} class="muted" clamp>${job.description ?? ""}<//>` },
+  { id: "description", label: "what it does", wide: true, cell: (job) => html`<${Outside} href=${job.description ?? ""} />` },
   { id: "last", label: "last run", cell: (job) => (job.last_run ? html`<${RunId} run_id=${job.last_run.run_id}><${Pill} trust=${job.last_run.trust}>${job.last_run.state}<//><//>` : html`<span class="faint">none</span>`) },
   { id: "duration", label: "duration", number: true, cell: (job) => duration(job.last_run?.duration_ms) },
   { id: "inputs", label: "inputs", number: true, cell: (job) => html`<${Side} job=${job} value=${job.inputs} />` },

@@ -53,7 +53,7 @@ function Filled({ overview }) {
 /** @param {{tile: any}} props */
 function Tile({ tile }) {
   const href = internal(tile.href);
-  const value = html`<${Text}>${tile.value}<//>`;
+  const value = html`<${Text}>${tile.value.replace(/^([\d,]+) of ([\d,]+)$/, "$1/$2")}<//>`;
   return html`<section class="card tile">
     <h2>${tile.label}</h2>
     <p class="tile-value ${/[a-z]{3}/.test(tile.value) ? "words" : ""} ${tile.trust ? `${tile.trust}-text` : ""}">${href ? html`<a href=${href}>${value}</a>` : value}</p>

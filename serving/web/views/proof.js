@@ -57,5 +57,5 @@ function Chains({ params }) {
         <${Chain} chain=${chain} />
       <//>`)}
     <${Pages} page=${page} />
-    <p class="muted">A block is a certificate: filled ✓ genuine, ✕ altered or out of place, ? its predecessor is missing. <a href=${link("/violations", { kind: "certificate" })}>Violations of certificates</a></p>`}<//>`;
+    <p class="muted">A block is a certificate: ✓ genuine, ✕ altered or out of place, ? its predecessor is missing. <a href=${link("/violations", { kind: "certificate" })}>Violations of certificates</a></p>`}<//>`;
 }

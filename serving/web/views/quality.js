@@ -33,7 +33,7 @@ export default function Quality({ params }) {
 
 /** @type {import("../parts/table.js").Column[]} */
 const BY_DATASET = [
-  { id: "trust", label: "state", cell: (one) => html`<${Pill} trust=${one.failed ? "broken" : one.not_run ? "unknown" : "proven"}>${one.failed ? "failed" : one.not_run ? "could not run" : "passed"}<//>` },
+  { id: "trust", label: "state", cell: (one) => html`<${Pill} trust=${one.failed > one.not_run ? "broken" : one.not_run ? "unknown" : "proven"}>${one.failed > one.not_run ? "failed" : one.not_run ? "could not run" : "passed"}<//>` },
   { id: "dataset", label: "dataset", cell: (one) => (one.name ? html`<${Name} kind="dataset" namespace=${one.namespace} name=${one.name} full />` : html`<span class="muted">tests without a dataset</span>`) },
   { id: "tests", label: "tests", number: true, cell: (one) => html`<${Number} one=${one} value=${one.tests} />` },
   { id: "failed", label: "failed", number: true, cell: (one) => html`<${Number} one=${one} value=${one.failed} success="false" />` },

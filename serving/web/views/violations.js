@@ -8,7 +8,7 @@ import { FaultsNav } from "../parts/faults_nav.js";
 import { Choice, Filters } from "../parts/filters.js";
 import { Loaded, Nothing } from "../parts/loading.js";
 import { RunId, Text, Time } from "../parts/name.js";
-import { Pill } from "../parts/state.js";
+import { Pill, trustOf } from "../parts/state.js";
 import { Pages } from "../parts/table.js";
 
 const KINDS = /** @type {[string, string][]} */ ([["", "all"], ["ledger", "ledgers"], ["certificate", "certificates"], ["quality", "tests"], ["emitter", "missing events"], ["archive", "missing records"], ["quarantine", "quarantine"]]);
@@ -39,7 +39,7 @@ function Violation({ one }) {
   const href = internal(one.href);
   const subject = html`<${Text}>${one.subject}<//>`;
   return html`<li>
-    <div class="feed-state">${one.stands ? html`<${Pill} trust="broken">opened<//>` : html`<${Pill} trust="proven">resolved<//>`}</div>
+    <div class="feed-state">${one.stands ? html`<${Pill} trust=${trustOf(one.verdict) === "unknown" ? "unknown" : "broken"}>opened<//>` : html`<${Pill} trust="proven">resolved<//>`}</div>
     <div class="stack-s">
       <p><strong>${one.kind}</strong> · ${one.verdict} · ${href ? html`<a href=${href}>${subject}</a>` : subject}${one.run_id && one.run_id !== one.subject ? html` · run <${RunId} run_id=${one.run_id} />` : null}</p>
       ${one.detail ? html`<p><${Text}>${one.detail}<//></p>` : null}
