@@ -30,7 +30,7 @@ function Drawn({ path, state, rows }) {
   const upstream = path.edges.filter((/** @type {any} */ edge) => edge.target === path.center && edge.target_field === path.field).length;
   return html`
     <${Heading} title=${html`<${Text}>${state.name}<//><span class="aside">.</span><${Text}>${path.field}<//>`}>
-      <span><${Text}>${state.namespace}<//> · column ·</span>
+      <span class="brief"><${Text}>${state.namespace}<//> · column ·</span>
       <span>${upstream ? `made from ${counted(upstream, "column")}` : "no event states what it is made from"}; ${counted(path.nodes.length, "dataset")} on its path</span>
     <//>
     <div class="toolbar">

@@ -48,10 +48,8 @@ function CanITrustIt({ node, graph }) {
     <ul class="trust-list">
       ${QUESTIONS.filter(([id]) => node.overlays[id].trust !== null).map(([id, label]) => html`<li key=${id}>
         <${Pill} trust=${node.overlays[id].trust}>${label}<//> <${Text}>${node.overlays[id].text}<//></li>`)}
-      ${disagreeing.map((/** @type {any} */ edge) => html`<li key=${edge.id}><${Pill} trust=${edge.trust}>rows<//>
-        written ${count(edge.rows_written)}, read ${count(edge.rows_read)}. ${edge.note}</li>`)}
-      ${sources.slice(0, 3).map((/** @type {any} */ other) => html`<li key=${other.id}><${Pill} trust=${other.trust}>upstream<//>
-        <${Name} kind="dataset" namespace=${other.namespace} name=${other.name} />: <${Text}>${other.status}<//></li>`)}
+      ${disagreeing.map((/** @type {any} */ edge) => html`<li key=${edge.id}><${Pill} trust=${edge.trust}>rows<//>${" "}written ${count(edge.rows_written)}, read ${count(edge.rows_read)}. ${edge.note}</li>`)}
+      ${sources.slice(0, 3).map((/** @type {any} */ other) => html`<li key=${other.id}><${Pill} trust=${other.trust}>upstream<//>${" "}<${Name} kind="dataset" namespace=${other.namespace} name=${other.name} />: <${Text}>${other.status}<//></li>`)}
       ${sources.length > 3 ? html`<li class="muted">and ${count(sources.length - 3)} more upstream that are not proven</li>` : null}
     </ul>
   <//>`;
@@ -96,7 +94,7 @@ function Columns({ one, node }) {
 /** @param {{sources: any[]}} props */
 const Sources = ({ sources }) =>
   sources.length
-    ? html`${sources.slice(0, 3).map((source) => html`<div class="mono"><${Text}>${source.name}<//>.<${Text}>${source.field}<//></div>`)}${sources.length > 3 ? html`<span class="muted">and ${sources.length - 3} more</span>` : null}`
+    ? html`<div>${sources.slice(0, 3).map((source) => html`<div class="mono"><${Text}>${source.name}<//>.<${Text}>${source.field}<//></div>`)}${sources.length > 3 ? html`<span class="muted">and ${sources.length - 3} more</span>` : null}</div>`
     : html`<span class="muted">not stated</span>`;
 
 /** @param {{one: any}} props */

@@ -12,15 +12,32 @@ const KEPT = 20_000;
 let context = null;
 
 /**
+ * A name.
  * @param {string} text
  * @param {number} width in pixels
  * @param {string} font as CSS has it
  */
-export function fit(text, width, font) {
-  const key = `${width} ${font} ${text}`;
+export const fit = (text, width, font) => fitting(text, width, font, true);
+
+/**
+ * A sentence: its beginning says most.
+ * @param {string} text
+ * @param {number} width
+ * @param {string} font
+ */
+export const begin = (text, width, font) => fitting(text, width, font, false);
+
+/**
+ * @param {string} text
+ * @param {number} width
+ * @param {string} font
+ * @param {boolean} both whether both ends stay
+ */
+function fitting(text, width, font, both) {
+  const key = `${both} ${width} ${font} ${text}`;
   let found = fitted.get(key);
   if (found === undefined) {
-    found = shorten(visible(text), width, font);
+    found = shorten(visible(text), width, font, both);
     if (fitted.size > KEPT) fitted.clear();
     fitted.set(key, found);
   }
@@ -31,27 +48,29 @@ export function fit(text, width, font) {
  * @param {string} text
  * @param {number} width
  * @param {string} font
+ * @param {boolean} both
  */
-function shorten(text, width, font) {
+function shorten(text, width, font, both) {
   let characters = [...text];
   if (characters.length > LONGEST) characters = [...characters.slice(0, LONGEST / 2), ...characters.slice(-LONGEST / 2)];
   else if (measure(text, font) <= width) return text;
   let [low, high] = [0, characters.length - 1];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    if (measure(without(characters, middle), font) <= width) low = middle;
+    if (measure(without(characters, middle, both), font) <= width) low = middle;
     else high = middle - 1;
   }
-  return without(characters, low);
+  return without(characters, low, both);
 }
 
 /**
- * So many characters of both ends.
+ * So many characters of both ends, or of the beginning.
  * @param {string[]} characters
  * @param {number} count
+ * @param {boolean} both
  */
-function without(characters, count) {
-  const end = Math.floor(count / 2);
+function without(characters, count, both) {
+  const end = both ? Math.floor(count / 2) : 0;
   return characters.slice(0, count - end).join("") + ELLIPSIS + (end ? characters.slice(-end).join("") : "");
 }
 

@@ -95,7 +95,7 @@ function Drawn({ graph, state, query }) {
 function Title({ node, graph }) {
   const counts = useMemo(() => countsOf(graph), [graph]);
   return html`<${Heading} title=${html`<${Text}>${node.name}<//>`}>
-    <span><${Text}>${node.namespace}<//> · ${node.kind} ·</span>
+    <span class="brief"><${Text}>${node.namespace}<//> · ${node.kind} ·</span>
     <${Pill} trust=${node.trust}><${Text}>${node.status}<//><//>
     ${counts.broken ? html`<${Pill} trust="broken">${counts.broken} of ${counts.all} shown are broken<//>` : null}
     ${counts.unknown ? html`<${Pill} trust="unknown">${counts.unknown} of ${counts.all} not proven<//>` : null}
@@ -111,7 +111,7 @@ function countsOf(graph) {
 
 /** @param {{graph: any}} props */
 const Note = ({ graph }) => html`<p class="stage-note">
-  <span>${counted(graph.nodes.length, "node")}, ${counted(graph.edges.length, "edge")}</span>
+  <span>${counted(graph.nodes.filter((/** @type {any} */ node) => node.kind !== "fold").length, "node")}, ${counted(graph.edges.length, "edge")}</span>
   <span>✓ proven ✕ broken ? not proven ● running · bars: the last five runs</span>
   ${graph.truncated ? html`<strong class="unknown-text">? There is more: only ${count(graph.limit)} nodes are shown. Go fewer steps, or start elsewhere.</strong>` : null}
 </p>`;

@@ -4,10 +4,10 @@ import { html } from "../lib/dom.js";
 import { count, duration } from "../lib/format.js";
 import { shortId, visible } from "../lib/text.js";
 import { SHAPES, asTrust } from "../parts/state.js";
-import { fit, mono, sans } from "./fit_text.js";
+import { begin, fit, mono, sans } from "./fit_text.js";
 
 const PADDING = 14;
-const BARS = { width: 5, gap: 3, height: 20 };
+const BARS = { width: 5, gap: 3, height: 13 };
 const SMALL = sans(10);
 const NAME = sans(12.5, 600);
 const STATUS = sans(10.5);
@@ -37,7 +37,7 @@ export function NodeShape({ node, overlay }) {
     ${isJob ? null : html`<rect class="strip ${known ?? "none"}" x="4" y="8" width="3.5" height=${node.height - 16} rx="1.75" />`}
     <text class="namespace" x=${PADDING} y="17">${fit(node.namespace, room, SMALL)}</text>
     <text class="title" x=${PADDING} y="33">${fit(node.name, room, NAME)}</text>
-    <text class="status ${known ?? "none"}" x=${PADDING} y="48">${fit(`${known ? `${SHAPES[known]} ` : ""}${text}`, room - barsWidth, STATUS)}</text>
+    <text class="status ${known ?? "none"}" x=${PADDING} y="48">${begin(`${known ? `${SHAPES[known]} ` : ""}${text}`, room - barsWidth, STATUS)}</text>
     ${bars.length ? html`<${Bars} runs=${bars} x=${node.width - PADDING - barsWidth + 6} y=${node.height - 9} />` : null}
   `;
 }
@@ -69,7 +69,7 @@ export const RunShape = ({ node }) => {
     <rect class="box job" width=${node.width} height=${node.height} rx=${node.height / 2.6} />
     <text class="namespace" x=${PADDING} y="17">${fit(`${shortId(node.run_id)} · ${(node.started_at ?? "").slice(0, 19).replace("T", " ")}`, room, SMALL)}</text>
     <text class="title" x=${PADDING} y="33">${fit(node.job.name, room, NAME)}</text>
-    <text class="status ${known}" x=${PADDING} y="48">${fit(`${SHAPES[known]} ${node.reason}`, room, STATUS)}</text>
+    <text class="status ${known}" x=${PADDING} y="48">${begin(`${SHAPES[known]} ${node.reason}`, room, STATUS)}</text>
   `;
 };
 
@@ -132,9 +132,11 @@ export function EdgeShape({ edge, overlay, near = false }) {
 export function EdgeLabel({ edge, overlay }) {
   const text = labelOfEdge(edge, overlay);
   if (!text) return null;
-  const [[x1, y1], [x2, y2]] = edge.points.slice(-2);
   const width = text.length * 6.1 + 6;
-  return html`<g class="edge-label ${edge.trust ?? "none"}" transform="translate(${(x1 + x2) / 2} ${(y1 + y2) / 2 - (y1 === y2 ? 10 : 0)})">
+  // Beside the job, where the lines do not cross each other.
+  const isWrite = edge.source.startsWith?.("job:");
+  const [x, y] = isWrite ? edge.points[0] : edge.points.at(-1);
+  return html`<g class="edge-label ${edge.trust ?? "none"}" transform=${`translate(${isWrite ? x + width / 2 + 6 : x - width / 2 - 8} ${y - 10})`}>
     ${edge.note ? html`<title>${edge.note}</title>` : null}
     <rect x=${-width / 2} y="-8" width=${width} height="15" rx="3" />
     <text text-anchor="middle" y="3.5">${text}</text>
@@ -147,7 +149,7 @@ function labelOfEdge(edge, overlay) {
   if (edge.difference) return `${brief(written)} ≠ ${brief(read)}`;
   if (overlay !== "rows") return null;
   if (written !== null && read !== null && written !== undefined && read !== undefined) return `${brief(written)} = ${brief(read)}`;
-  const only = written ?? read ?? null;
+  const only = (edge.source.startsWith?.("job:") ? written : read) ?? null;
   return only === null ? null : `${brief(only)} row${only === 1 ? "" : "s"}`;
 }
 
