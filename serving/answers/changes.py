@@ -12,7 +12,7 @@ from lineproof.serving.answers.installation import Installation
 from lineproof.serving.answers.model import Answer, Trust
 from lineproof.serving.answers.open_runs import overdue_runs
 from lineproof.serving.answers.paging import Paging
-from lineproof.serving.answers.violations import violations
+from lineproof.serving.answers.violations import Violation, violations
 from lineproof.serving.open_tables import TableSet
 
 SHOWN = 20
@@ -48,8 +48,15 @@ def changes(tables: TableSet, installation: Installation) -> list[Change]:
     return sorted(found, key=lambda change: change.at, reverse=True)[:SHOWN]
 
 
+_OF_VIOLATIONS = ("runs", "certificates", "quality_results", "quarantine", "records", "accepted_losses")
+
+
+def _latest_violations(tables: TableSet) -> list[Violation]:
+    return violations(tables, None, "all", Paging(limit=SHOWN)).items
+
+
 def _violations(tables: TableSet) -> Iterator[Change]:
-    for one in violations(tables, None, "all", Paging(limit=SHOWN)).items:
+    for one in tables.derived("latest violations", _OF_VIOLATIONS, _latest_violations):
         text = f"{one.kind}: {one.verdict}, {one.detail}"
         if one.opened_at:
             yield Change(at=one.opened_at, kind="opened", trust="broken", text=text, href=one.href)

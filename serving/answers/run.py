@@ -1,5 +1,6 @@
 """One run: what was intended (intent), by which code (logic), and the evidence (proof), with its timeline."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +18,7 @@ from lineproof.serving.answers.runs import COLUMNS, RunSummary, summarise
 from lineproof.serving.open_tables import TableSet
 
 MAX_CHILDREN = 100
+_THREADS = 2
 _MORPHISMS = ("cdme_morphism", "cdme.morphism")
 
 
@@ -111,16 +113,20 @@ def run(tables: TableSet, run_id: str) -> Run | None:
     )
     if row is None:
         return None
-    [summary] = summarise(tables, [row])
     details = row["details"]
-    events = timeline(tables, row)
-    job = _job(tables, row)
+    # Each of these queries reads from one or two files, so it keeps one processor busy and not the others.
+    with ThreadPoolExecutor(_THREADS) as pool:
+        of_events = pool.submit(timeline, tables, row)
+        of_inputs = pool.submit(reconciled_inputs, tables, row, details["inputs"] or [])
+        [summary] = summarise(tables, [row])
+        job, children = _job(tables, row), _children(tables, run_id)
+        events, reconciliation = of_events.result(), of_inputs.result()
     nominal = details["nominal"] or {}
     return Run(
         **dict(summary),
         parent=_link(details["parent"]),
         root=_link(details["root"]),
-        children=_children(tables, run_id),
+        children=children,
         trace_id=details["trace_id"],
         producer=details["producer"],
         nominal_start_at=nominal.get("start_at"),
@@ -143,7 +149,7 @@ def run(tables: TableSet, run_id: str) -> Run | None:
             certificates=certificates_of(tables, run_id) if row["certificate_verdict"] else [],
             rows_read=_sum(details["inputs"]),
             rows_written=_sum(details["outputs"]),
-            reconciliation=reconciled_inputs(tables, row, details["inputs"] or []),
+            reconciliation=reconciliation,
             emitters=emitters_of(tables, events.records),
         ),
     )

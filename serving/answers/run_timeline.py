@@ -63,13 +63,7 @@ def timeline(tables: TableSet, run: dict[str, Any]) -> Timeline:
     """The timeline of a run."""
     rows = events_of(tables, run, _COLUMNS, MAX_EVENTS + 1)
     shown = rows[-MAX_EVENTS:]
-    # Of a run with few events, all records are those of the timeline, and one condition is faster than two.
-    event_ids = [] if len(rows) == len(shown) else [row["event_id"] for row in shown]
-    records = tables.rows(
-        "SELECT event_id, timestamp, emitter_id, sequence FROM records WHERE run_id = ? AND reason IS NULL"
-        + (f" AND {one_of('event_id', event_ids)}" if event_ids else ""),
-        *(run["run_id"], *event_ids),
-    )
+    records = _records(tables, run, shown, is_complete=len(rows) == len(shown))
     arrivals: dict[str, list[datetime]] = {}
     for record in records:
         arrivals.setdefault(record["event_id"], []).append(record["timestamp"])
@@ -79,6 +73,22 @@ def timeline(tables: TableSet, run: dict[str, Any]) -> Timeline:
         next((parsed(row["manifest"]) for row in reversed(shown) if row["manifest"]), None),
         len(rows) == len(shown),
     )
+
+
+def _records(
+    tables: TableSet, run: dict[str, Any], events: list[dict[str, Any]], *, is_complete: bool
+) -> list[dict[str, Any]]:
+    """The records of these events. Those of earlier releases have no event_time, by which fewer rows are read."""
+    event_ids = [] if is_complete else [event["event_id"] for event in events]
+    of_run = "SELECT event_id, timestamp, emitter_id, sequence FROM records WHERE run_id = ? AND reason IS NULL"
+    query = of_run + (f" AND {one_of('event_id', event_ids)}" if event_ids else "")
+    parameters = (run["run_id"], *event_ids)
+    if not events:
+        return []
+    timed = f"{query} AND event_time >= ? AND event_time <= ?"
+    found = tables.rows(timed, *parameters, events[0]["event_time"], events[-1]["event_time"])
+    has_all = {event["event_id"] for event in events} <= {record["event_id"] for record in found}
+    return found if has_all else tables.rows(query, *parameters)
 
 
 def _event(row: dict[str, Any], arrivals: list[datetime]) -> TimelineEvent:

@@ -13,7 +13,7 @@ from lineproof.schemas.verdicts import (
     LEDGER_BALANCED,
 )
 from lineproof.serving.answers.model import Trust
-from lineproof.serving.answers.open_runs import open_runs, overdue_among
+from lineproof.serving.answers.open_runs import overdue_runs
 from lineproof.serving.answers.run_certificates import certificate_faults
 from lineproof.serving.answers.statement import Statement
 from lineproof.serving.open_tables import TableSet
@@ -25,6 +25,9 @@ UNPROVEN_CERTIFICATES = (CERTIFICATE_UNKNOWN_ALGORITHM, CERTIFICATE_GAP)
 _WORST_FIRST = (*BROKEN_CERTIFICATES, *UNPROVEN_CERTIFICATES)
 _COMPLETED, _FAILED, _ABORTED, _NEW = "COMPLETED", "FAILED", "ABORTED", "NEW"
 _UNKNOWN_STATES = (_ABORTED, _NEW)
+_IS_OPEN = f"state NOT IN ('{_COMPLETED}', '{_FAILED}', '{_ABORTED}', '{_NEW}')"
+_LISTED = 100
+"""More runs are not named in SQL one by one."""
 
 
 def worst_certificate(tables: TableSet, rows: Sequence[dict[str, Any]]) -> dict[str, str | None]:
@@ -68,48 +71,76 @@ def trust_of(run: dict[str, Any], certificate: str | None, *, is_overdue: bool) 
 
 def trust_condition(trust: Trust, tables: TableSet) -> Statement:
     """The runs with this trust, as a condition on `runs`."""
-    broken_by_certificate = _certified(tables, BROKEN_CERTIFICATES)
-    unproven_by_certificate = _certified(tables, UNPROVEN_CERTIFICATES)
-    is_broken = (
-        f"coalesce(state = '{_FAILED}' OR (state = '{_COMPLETED}' AND ledger_verdict <> '{LEDGER_BALANCED}'), false)"
-    )
-    is_broken = f"({is_broken} OR {broken_by_certificate.text})"
-    proven = (
-        f"(state = '{_COMPLETED}' AND successful AND NOT {unproven_by_certificate.text}"
-        f" AND (coalesce(ledger_verdict = '{LEDGER_BALANCED}', false)"
-        f" OR coalesce(certificate_verdict = '{CERTIFICATE_INTACT}', false)))"
-    )
-    # All open runs are known by their ids, and there are few of them.
-    running = [run.run_id for run in open_runs(tables).values() if run.state not in _UNKNOWN_STATES]
-    late = overdue_among(tables, running)
-    is_running = _any_of("run_id", [run_id for run_id in running if run_id not in late])
+    broken, proven, running = _is_broken(tables), _is_proven(tables), _is_running(tables)
     if trust == "broken":
-        return Statement(is_broken, broken_by_certificate.parameters)
-    conditions = {
-        "proven": [proven, unproven_by_certificate.parameters],
-        "running": [is_running.text, is_running.parameters],
-        "unknown": [
-            f"NOT {proven} AND NOT {is_running.text}",
-            (*unproven_by_certificate.parameters, *is_running.parameters),
-        ],
+        return broken
+    others = {
+        "proven": proven,
+        "running": running,
+        "unknown": Statement(f"NOT {proven.text} AND NOT {running.text}", (*proven.parameters, *running.parameters)),
     }
-    text, parameters = conditions[trust]
-    return Statement(f"(NOT {is_broken} AND {text})", (*broken_by_certificate.parameters, *parameters))
+    chosen = others[trust]
+    return Statement(f"(NOT {broken.text} AND {chosen.text})", (*broken.parameters, *chosen.parameters))
+
+
+def unproven_runs(tables: TableSet) -> int:
+    """How many runs have the trust unknown. All runs are read only if one has changed, not because time has passed."""
+    ended = tables.derived("ended runs without proof", ("runs", "certificates"), _ended_without_proof)
+    faults = certificate_faults(tables).of_run
+    late = (run for run in overdue_runs(tables) if run.state not in _UNKNOWN_STATES)
+    return ended + sum(faults.get(run.run_id, set()).isdisjoint(BROKEN_CERTIFICATES) for run in late)
+
+
+def _ended_without_proof(tables: TableSet) -> int:
+    broken, proven = _is_broken(tables), _is_proven(tables)
+    return int(
+        tables.scalar(
+            f"SELECT count(*) FROM runs WHERE NOT {broken.text} AND NOT {proven.text} AND NOT {_IS_OPEN}",
+            *broken.parameters,
+            *proven.parameters,
+        )
+    )
+
+
+def _is_broken(tables: TableSet) -> Statement:
+    by_certificate = _certified(tables, BROKEN_CERTIFICATES)
+    is_broken = f"state = '{_FAILED}' OR (state = '{_COMPLETED}' AND ledger_verdict <> '{LEDGER_BALANCED}')"
+    return Statement(f"(coalesce({is_broken}, false) OR {by_certificate.text})", by_certificate.parameters)
+
+
+def _is_proven(tables: TableSet) -> Statement:
+    unproven = _certified(tables, UNPROVEN_CERTIFICATES)
+    return Statement(
+        f"(state = '{_COMPLETED}' AND successful AND NOT {unproven.text}"
+        f" AND (coalesce(ledger_verdict = '{LEDGER_BALANCED}', false)"
+        f" OR coalesce(certificate_verdict = '{CERTIFICATE_INTACT}', false)))",
+        unproven.parameters,
+    )
+
+
+def _is_running(tables: TableSet) -> Statement:
+    if tables.known.at is None:
+        late = Statement("run_id IN (SELECT run_id FROM open_runs WHERE is_overdue)")
+    else:  # the view is about now
+        late = _any_of("run_id", [run.run_id for run in overdue_runs(tables)])
+    return Statement(f"({_IS_OPEN} AND NOT {late.text})", late.parameters)
 
 
 def _certified(tables: TableSet, verdicts: Sequence[str]) -> Statement:
     """The runs whose certificates have one of these verdicts: by their hashes, or by their links."""
     faults = certificate_faults(tables).of_run
-    by_links = _any_of(
-        "run_id", sorted(run_id for run_id in faults if run_id and not faults[run_id].isdisjoint(verdicts))
-    )
+    run_ids = sorted(run_id for run_id in faults if run_id and not faults[run_id].isdisjoint(verdicts))
     listed = ", ".join(f"'{verdict}'" for verdict in verdicts)
+    by_links = (
+        _any_of("run_id", run_ids)
+        if len(run_ids) <= _LISTED
+        else Statement(f"run_id IN (SELECT run_id FROM certificate_checks WHERE verdict IN ({listed}))")
+    )
+    by_hash = f"certificate_verdict IN ({listed})"
     return Statement(
-        f"(certificate_verdict IS NOT NULL AND (certificate_verdict IN ({listed}) OR {by_links.text}))",
-        by_links.parameters,
+        f"(certificate_verdict IS NOT NULL AND ({by_hash} OR coalesce({by_links.text}, false)))", by_links.parameters
     )
 
 
 def _any_of(column: str, values: Sequence[str]) -> Statement:
-    """One parameter for all values, because there may be thousands."""
     return Statement(f"{column} IN (SELECT unnest(?))", ([*values],)) if values else Statement("false")

@@ -12,7 +12,7 @@ from lineproof.serving.answers.lag import Lag
 from lineproof.serving.answers.model import Answer, Trust
 from lineproof.serving.answers.open_runs import open_runs, overdue_runs
 from lineproof.serving.answers.run_certificates import certificate_faults
-from lineproof.serving.answers.run_trust import trust_condition
+from lineproof.serving.answers.run_trust import trust_condition, unproven_runs
 from lineproof.serving.answers.statement import Statement
 from lineproof.serving.open_tables import TableSet
 
@@ -200,7 +200,7 @@ def _coverage(tables: TableSet, installation: Installation) -> Tile:
 def _unknown(tables: TableSet) -> Tile:
     unknown = trust_condition("unknown", tables)
     query = Statement(f"SELECT count(*) FROM runs WHERE {unknown.text}", unknown.parameters)
-    count = int(tables.scalar(query.text, *query.parameters))
+    count = unproven_runs(tables)
     return Tile(
         id="unknown",
         label="Unproven runs",

@@ -135,7 +135,7 @@ def faults() -> dict[str, list[Row]]:
         "lineage_events": [
             {
                 "event_id": "defective",
-                "event_time": AT,
+                "event_time": AT + timedelta(minutes=5),
                 "kind": "RUN",
                 "run_id": UNPROVEN,
                 "producer": "old",
