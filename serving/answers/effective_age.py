@@ -5,6 +5,7 @@ source is as old as the source of yesterday. Datasets that are made from each ot
 counts, or a dataset that is updated from itself would be as old as its first load.
 """
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -23,6 +24,8 @@ from lineproof.serving.open_tables import TableSet
 
 MAX_LOADS = 20_000
 """So many loads are followed."""
+MAX_SECONDS = 3.0
+"""After so long no further step upstream is begun: each of them is a query."""
 
 State = tuple[Pair, datetime | None]
 """A dataset, and when it was read; None for now."""
@@ -37,7 +40,7 @@ class EffectiveLoad(Answer):
     sources: list[Name]
     """The datasets that it goes back to and that no known run has written: how old they are, nobody knows."""
     is_complete: bool
-    """False: there were too many loads to follow all of them."""
+    """False: there were too many loads to follow all of them, so the data may be older."""
 
 
 @dataclass
@@ -53,8 +56,8 @@ def effective_loads(tables: TableSet, nodes: Sequence[Pair]) -> dict[Pair, Effec
     """For the datasets that were loaded at all. All are followed together, one step upstream after the other."""
     traces = {node: _Trace(seen={(node, None)}) for node in nodes}
     waiting: dict[State, set[Pair]] = {(node, None): {node} for node in nodes}
-    followed = 0
-    while waiting and followed < MAX_LOADS:
+    followed, began = 0, time.monotonic()
+    while waiting and followed < MAX_LOADS and time.monotonic() - began < MAX_SECONDS:
         followed += len(waiting)
         waiting = _step(tables, traces, waiting)
     is_complete = not waiting

@@ -26,6 +26,7 @@ SQL = "SELECT * FROM dataset_freshness ORDER BY verdict = 'late' DESC, verdict, 
 CLOCK_TOLERANCE = timedelta(minutes=5)
 """A load may be so far in the future; beyond that a clock is wrong."""
 _ORDER = ("late", "unknown", "fresh")
+_AT_ONCE = 100
 
 
 class Freshness(Answer):
@@ -171,7 +172,8 @@ def freshness(
 def every_freshness(tables: TableSet, installation: Installation) -> list[DatasetFreshness]:
     """All datasets on one page, the late ones first."""
     known = _known(tables, installation)
-    return _complete(tables, known, sorted(dataset_names(tables), key=lambda node: _order(known, node)))
+    nodes = sorted(dataset_names(tables), key=lambda node: _order(known, node))
+    return [one for at in range(0, len(nodes), _AT_ONCE) for one in _complete(tables, known, nodes[at : at + _AT_ONCE])]
 
 
 def dataset_freshness(tables: TableSet, installation: Installation, node: Pair) -> DatasetFreshness:

@@ -1,7 +1,7 @@
 /** What is known of a dataset besides its columns: loads, owners, rules, neighbours. */
 
 import { html } from "../lib/dom.js";
-import { count, duration, percent, size } from "../lib/format.js";
+import { count, counted, duration, percent, size } from "../lib/format.js";
 import { link } from "../lib/router.js";
 import { RunBars } from "./bars.js";
 import { Card, Facts } from "./card.js";
@@ -36,6 +36,9 @@ export function Loads({ one }) {
   <//>`;
 }
 
+/** @param {{fresh: number, late: number, unknown: number}} share */
+const freshnessShare = ({ fresh, late, unknown }) => `${percent(fresh)} of minutes; late ${percent(late)}; unknown ${percent(unknown)}`;
+
 /** @param {{one: any}} props */
 export function DatasetFacts({ one }) {
   const { freshness } = one;
@@ -60,6 +63,9 @@ export function DatasetFacts({ one }) {
         ["GDPR", one.gdpr_category ?? html`<span class="muted">no category is stated</span>`],
         ["residency", one.residency ?? html`<span class="muted">not stated</span>`],
         ["fresh within", freshness.limit_s === null ? html`<span class="unknown-text">? ${freshness.reason || "no limit is declared"}</span>` : duration(freshness.limit_s * 1000)],
+        ["that limit", freshness.limit_s === null ? null : html`<${Text}>${freshness.source}<//>${freshness.learned ? ` (${freshness.learned.k} of the last ${freshness.learned.n} gaps ${freshness.learned.k === 1 ? "was" : "were"} as long${freshness.learned.is_weekly ? ", by weekday" : ""}; by chance at most ${percent(freshness.learned.false_alarms)} are longer)` : null}`],
+        ["data from", freshness.effective ? html`<${Time} at=${freshness.effective.loaded_at} />, from <${Text}>${freshness.effective.of.name}<//>${freshness.effective.sources.length ? ` and ${counted(freshness.effective.sources.length, "source")} of unknown age` : null}${freshness.effective.is_complete ? null : ", or earlier"}` : null],
+        ["fresh in 30 days", freshness.slo.length ? freshnessShare(freshness.slo[freshness.slo.length - 1]) : null],
         ["loaded", one.last_loaded_at ? html`<${Time} at=${one.last_loaded_at} />` : "never"],
         ["quality score", one.quality_score],
         ["tests passed", one.test_pass_rate === null ? null : percent(one.test_pass_rate)],

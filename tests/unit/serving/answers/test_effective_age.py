@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from lineproof.serving.answers import effective_age
 from lineproof.serving.answers.cycles import Vertex, strongly_connected
 from lineproof.serving.answers.effective_age import EffectiveLoad, effective_loads
 from lineproof.serving.open_tables import OpenTables, TableSet
@@ -76,12 +77,24 @@ def test_datasets_that_are_made_from_each_other_count_as_one(tmp_path: Path) -> 
     assert effective(itself, "log") == (4, "log", [])
 
 
-def test_a_long_chain_with_diamonds(tmp_path: Path) -> None:
+def test_a_long_chain_with_diamonds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     loads: list[Load] = [(0, [], ["d0"]), (0.5, [], ["e0"])]
     for number in range(1, 60):
         before = [f"d{number - 1}", f"e{number - 1}"]
         loads += [(number, before, [f"d{number}"]), (number + 0.5, before, [f"e{number}"])]
+    monkeypatch.setattr(effective_age, "MAX_SECONDS", 60)
     assert effective(world(tmp_path, *loads), "d59") == (0, "d0", [])
+
+
+def test_a_search_that_takes_too_long_says_that_it_is_not_complete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = world(tmp_path, (1, [], ["a"]), (3, ["a"], ["b"]), (5, ["b"], ["c"]))
+    monkeypatch.setattr(effective_age, "MAX_LOADS", 2)
+    found = effective_loads(tables, [("ns", "c")])["ns", "c"]
+    assert (found.of.name, found.is_complete) == ("b", False)
+    monkeypatch.setattr(effective_age, "MAX_LOADS", 3)
+    assert effective_loads(tables, [("ns", "c")])["ns", "c"].is_complete
 
 
 @pytest.mark.parametrize("seed", range(20))
