@@ -36,7 +36,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def processes(directory: Path) -> Iterator[SqlProcesses]:
     os.environ[SECRET] = "secret"
-    found = SqlProcesses(str(directory), directory.parent / "spill")
+    found = SqlProcesses(str(directory), directory.parent / "spill", timeout_s=60)
     yield found
     found.close()
     del os.environ[SECRET]
