@@ -14,7 +14,7 @@ SIDES: tuple[Side, Side] = ("up", "down")
 Place = tuple[Side, Node]
 """One side of a node."""
 
-KEPT_VIEWS = 64
+KEPT_VIEWS = 16
 """So many layouts are kept, until the graph changes."""
 WALK_FURTHER = 4
 """A walk finds so many times the nodes that are shown, because folding hides some of them."""

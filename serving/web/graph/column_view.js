@@ -1,6 +1,6 @@
 /** Only the path of one column. */
 
-import { html, useRef } from "../lib/dom.js";
+import { html, useMemo, useRef } from "../lib/dom.js";
 import { useApi } from "../lib/api.js";
 import { count, counted } from "../lib/format.js";
 import { go, link, setParams } from "../lib/router.js";
@@ -24,7 +24,7 @@ export function ColumnView({ state, rows }) {
 /** @param {{path: any, state: import("./state.js").State, rows: boolean}} props */
 function Drawn({ path, state, rows }) {
   const anchor = useRef(/** @type {string | null} */ (null));
-  const graph = { ...path, edges: path.edges.map((/** @type {any} */ edge) => ({ ...edge, title: said(edge) })) };
+  const graph = useMemo(() => ({ ...path, edges: path.edges.map((/** @type {any} */ edge) => ({ ...edge, title: said(edge) })) }), [path]);
   const choose = (/** @type {any} */ node, /** @type {string} */ field) => go("/lineage", { kind: "dataset", namespace: node.namespace, name: node.name, field });
   const draw = (/** @type {any} */ node) => html`<${ColumnShape} node=${node} path=${path} choose=${(/** @type {string} */ field) => choose(node, field)} />`;
   const upstream = path.edges.filter((/** @type {any} */ edge) => edge.target === path.center && edge.target_field === path.field).length;

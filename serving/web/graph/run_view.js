@@ -1,6 +1,6 @@
 /** Lineage of runs: who wrote what a run read, and who read what it wrote. */
 
-import { html, useRef } from "../lib/dom.js";
+import { html, useMemo, useRef } from "../lib/dom.js";
 import { useApi } from "../lib/api.js";
 import { count, counted } from "../lib/format.js";
 import { link, setParams } from "../lib/router.js";
@@ -24,11 +24,7 @@ export function RunView({ state }) {
 /** @param {{found: any, state: import("./state.js").State}} props */
 function Drawn({ found, state }) {
   const anchor = useRef(/** @type {string | null} */ (null));
-  const graph = {
-    ...found,
-    nodes: found.nodes.map((/** @type {any} */ run) => ({ ...run, id: run.run_id, kind: "job" })),
-    edges: found.edges.map((/** @type {any} */ edge, /** @type {number} */ place) => ({ ...edge, id: place, source: edge.source_run, target: edge.target_run, title: visible(edge.dataset.name) })),
-  };
+  const graph = useMemo(() => graphOf(found), [found]);
   const center = graph.nodes.find((/** @type {any} */ run) => run.run_id === found.center);
   const selected = graph.nodes.find((/** @type {any} */ run) => run.run_id === state.selected) ?? center;
   const draw = (/** @type {any} */ node) => html`<${RunShape} node=${node} />`;
@@ -52,6 +48,13 @@ function Drawn({ found, state }) {
     <${Card} title="Steps"><${Steps} graph=${graph} /><//>
   `;
 }
+
+/** @param {any} found */
+const graphOf = (found) => ({
+  ...found,
+  nodes: found.nodes.map((/** @type {any} */ run) => ({ ...run, id: run.run_id, kind: "job" })),
+  edges: found.edges.map((/** @type {any} */ edge, /** @type {number} */ place) => ({ ...edge, id: place, source: edge.source_run, target: edge.target_run, title: visible(edge.dataset.name) })),
+});
 
 /** @param {{graph: any}} props */
 function Steps({ graph }) {
