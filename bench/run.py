@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from lineproof.bench.api import api
 from lineproof.bench.emit import emission
 from lineproof.bench.environment import Environment, benchmark_environment
 from lineproof.bench.explain import explain as steps_of
@@ -24,6 +25,7 @@ from lineproof.settings import Settings
 PARTS: dict[str, Callable[[Environment], Iterator[Figure]]] = {
     "emit": lambda _: emission(),
     "gateway": lambda _: gateway(),
+    "api": lambda _: api(),
     "throughput": lambda environment: chain(throughput(environment), query(environment, CURATED)),
     "steady": lambda environment: steady(environment, max(30, round(environment.events * STEADY_SHARE))),
     "growth": lambda environment: growth(environment, environment.events * EVENTS_BEFORE_GROWTH),
