@@ -30,6 +30,7 @@ from lineproof.serving.table_history import TableHistory
 CHECK_EVERY_S = 1.0
 """How old the known versions of the tables may be."""
 TIMEOUT_S = 10.0
+INTERRUPT_EVERY_S = 0.1
 EARLIER_SETS = 4
 """So many earlier states of the tables are kept open."""
 
@@ -280,12 +281,15 @@ class Database:
         limit: int | None,
     ) -> Result:
         """Run a query over these versions of its tables; `limit` bounds the number of rows."""
-        is_late = threading.Event()
+        is_late, has_ended = threading.Event(), threading.Event()
         cursor = self._connection.cursor()
 
         def interrupt() -> None:
             is_late.set()
-            cursor.interrupt()
+            with suppress(duckdb.Error):  # closed already
+                cursor.interrupt()
+                while not has_ended.wait(INTERRUPT_EVERY_S):  # one that comes before the query begins has no effect
+                    cursor.interrupt()
 
         timer = threading.Timer(timeout_s, interrupt)
         timer.start()
@@ -309,7 +313,10 @@ class Database:
                 f"the functions {', '.join(FUNCTIONS)}, each of (namespace, name).",
             ) from error
         finally:
+            has_ended.set()
             timer.cancel()
+            if is_late.is_set():
+                timer.join()
             cursor.close()
 
     def _prepare(self, sql: str, tables: Iterable[TableSnapshot]) -> None:

@@ -106,6 +106,17 @@ def test_a_slow_query_is_interrupted_and_others_go_on(directory: Path) -> None:
     assert tables.scalar("SELECT count(*) FROM runs") == 6
 
 
+def test_a_query_whose_time_is_over_before_it_begins_is_interrupted(directory: Path) -> None:
+    tables = OpenTables(str(directory), timeout_s=0.2).now()
+    lock = tables._database._lock
+    release = threading.Timer(0.5, lock.release)
+    lock.acquire()
+    release.start()
+    with pytest.raises(QueryTimeout):
+        tables.query("SELECT sum(a.range * b.range) FROM range(10000000) AS a, range(10000000) AS b")
+    release.join()
+
+
 def test_many_threads(directory: Path) -> None:
     tables, found = OpenTables(str(directory)), list[object]()
     queries = ["SELECT count(*) FROM runs", "SELECT count(*) FROM violations", "SELECT count(*) FROM job_edges"]
