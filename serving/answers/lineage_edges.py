@@ -42,12 +42,11 @@ def rows_of_edges(tables: TableSet, edges: Iterable[Edge]) -> dict[Edge, Rows]:
     """Rows of the edges between jobs and datasets."""
     listed = [(edge, _dataset(edge)) for edge in edges if edge[0].kind != edge[1].kind]
     kept = find_moments(tables, {dataset for _, dataset in listed})
-    jobs = _jobs(tables)
+    jobs, known = _jobs(tables), combinations(tables)
     last: dict[Edge, Moment] = {}
     for edge, dataset in listed:
         is_write = edge[0].kind == "job"
         job = edge[0] if is_write else edge[1]
-        known = combinations(tables)
         ids = (known.writing if is_write else known.reading).get(dataset, ())
         moments = kept.written if is_write else kept.begun
         moment = latest(moments[io_id] for io_id in ids if (job.namespace, job.name) in jobs.get(io_id, ()))
@@ -60,11 +59,11 @@ def rows_of_edges(tables: TableSet, edges: Iterable[Edge]) -> dict[Edge, Rows]:
     for edge, moment in last.items():
         dataset, run = _dataset(edge), rows.get(moment.run_id, {})
         if edge not in reads:
-            found[edge] = Rows(written=row_count(tables, run.get("outputs"), dataset))
+            found[edge] = Rows(written=row_count(known, run.get("outputs"), dataset))
             continue
         writer = before.get(reads[edge])
-        written = row_count(tables, rows.get(writer.run_id, {}).get("outputs"), dataset) if writer else None
-        found[edge] = _compared(written, row_count(tables, run.get("inputs"), dataset))
+        written = row_count(known, rows.get(writer.run_id, {}).get("outputs"), dataset) if writer else None
+        found[edge] = _compared(written, row_count(known, run.get("inputs"), dataset))
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 from lineproof.serving.answers.combinations import Pair, combinations
 from lineproof.serving.answers.freshness import Freshness, freshness_of
 from lineproof.serving.answers.installation import Installation
-from lineproof.serving.answers.lineage_runs import Row, last_runs, last_written, run_rows
+from lineproof.serving.answers.lineage_runs import Row, last_runs, last_writes, run_rows
 from lineproof.serving.answers.model import Answer, Trust, asked_at
 from lineproof.serving.answers.open_runs import overdue_among
 from lineproof.serving.answers.run_trust import trust_of, worst_certificate
@@ -50,9 +50,10 @@ class Overlays:
 
 def overlays(tables: TableSet, installation: Installation, jobs: Sequence[Pair], datasets: Sequence[Pair]) -> Overlays:
     """What is known of these nodes. `find_moments` has been called for the datasets."""
-    writers = {writer for dataset in datasets for writer in combinations(tables).writers.get(dataset, ())}
+    writers_of = combinations(tables).writers
+    writers = {writer for dataset in datasets for writer in writers_of.get(dataset, ())}
     runs = last_runs(tables, sorted({*jobs, *writers}))
-    written = {dataset: last_written(tables, dataset) for dataset in datasets}
+    written = last_writes(tables, datasets)
     loads = run_rows(tables, [moment.run_id for moment in written.values() if moment])
     bars = _bars(tables, [*(row for rows in runs.values() for row in rows), *loads.values()])
     of_job = {job: [bars[row["run_id"]] for row in rows] for job, rows in runs.items()}
@@ -62,7 +63,7 @@ def overlays(tables: TableSet, installation: Installation, jobs: Sequence[Pair],
     for dataset in datasets:
         moment = written[dataset]
         load = bars.get(moment.run_id) if moment else None
-        last = _last_of(of_job[writer] for writer in combinations(tables).writers.get(dataset, ()))
+        last = _last_of(of_job[writer] for writer in writers_of.get(dataset, ()))
         fresh = _freshness(freshness[dataset])
         of_dataset[dataset] = _dataset(fresh, load, last, tests.get(dataset), now)
     return Overlays({job: _job(of_job[job], now) for job in jobs}, of_dataset, of_job)

@@ -54,8 +54,8 @@ def pipeline() -> list[bytes]:
         3: (42, SIZES[-1] + 1),
     }
     for number in range(40):
-        minute, rows = reads.get(number, (43, None))
-        made += run_events(f"reader {number:02}", minute, [("orders", rows)], [])
+        minute, read = reads.get(number, (43, None))
+        made += run_events(f"reader {number:02}", minute, [("orders", read)], [])
     return made
 
 
