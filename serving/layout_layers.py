@@ -11,6 +11,8 @@ Edge = tuple[str, str]
 Neighbours = Mapping[str, Set[str]]
 Finding = Callable[[str], Iterable[str]]
 FAR = 1 << 30
+SMALL = 200
+"""In graphs of so many nodes, every edge that closes no cycle leads to the right."""
 LONGEST = 3
 """So many times deeper than the way from the start a layout may be: one job that does many things makes deeper ones."""
 
@@ -30,7 +32,8 @@ def layers_around(start: str, nodes: Set[str], before: Neighbours, after: Neighb
         waiting -= placed
     nearest = _nearest(start, before, after)
     depth = max(map(abs, nearest.values())) + 2
-    is_tangled = max(layers.values()) - min(layers.values()) > 2 * LONGEST * depth
+    span = max(layers.values()) - min(layers.values())
+    is_tangled = len(nodes) > SMALL and span > 2 * LONGEST * depth
     return layers | nearest if is_tangled else layers
 
 

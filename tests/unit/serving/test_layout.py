@@ -160,3 +160,11 @@ def test_a_hub_with_thousands_of_neighbours() -> None:
     leaves = [f"leaf {at}" for at in range(2999)]
     drawn = layout("hub", leaves, [("hub", leaf) for leaf in leaves])
     assert drawn.order == [["hub"], sorted(leaves)]
+
+
+def test_jobs_that_do_many_things_do_not_stretch_a_large_graph() -> None:
+    chain = [f"n{number:03}" for number in range(300)]
+    edges = [*pairwise(chain), *(("start", node) for node in chain)]
+    drawn = layout("start", chain, edges)
+    assert len(drawn.order) < 30
+    assert_readable(drawn)
