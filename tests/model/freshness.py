@@ -7,6 +7,7 @@ from datetime import datetime, timedelta, timezone
 from itertools import pairwise
 from math import ceil
 from random import Random
+from typing import Any
 
 from tests.model.events import Row
 
@@ -33,14 +34,16 @@ class World:
     jobs: Sequence[Row] = ()
     job_io: Sequence[Row] = ()
     datasets: Sequence[Row] = ()
-    nodes: Mapping[Pair, Pair] | None = None
+    nodes: Mapping[Any, Any] | None = None
+    """Other names of datasets, with their names in lineage."""
     missing: Mapping[Pair | None, datetime] | None = None
     """Until when events are missing; None: those that could be about any dataset."""
 
     def node(self, one: Row) -> Pair:
         """The name of a dataset in lineage."""
         pair = (one["namespace"], one["name"])
-        return (self.nodes or {}).get(pair, pair)
+        found: Pair = (self.nodes or {}).get(pair, pair)
+        return found
 
 
 def dataset_loads(world: World) -> dict[Pair, list[datetime]]:

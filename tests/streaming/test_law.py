@@ -40,6 +40,7 @@ from tests.model.entities import dataset_schemas as model_dataset_schemas
 from tests.model.entities import datasets as model_datasets
 from tests.model.entities import jobs as model_jobs
 from tests.model.events import lineage_events as model_lineage_events
+from tests.model.freshness import World, dataset_loads
 from tests.model.quality import quality_results as model_quality_results
 from tests.model.runs import runs as model_runs
 from tests.streaming.curated import curated, in_utc
@@ -144,6 +145,11 @@ def assert_tables(values: list[bytes], tables: dict[str, DataFrame]) -> None:
     )
     assert_equal(edges("job_edges", tables, JOB_EDGE), model_lineage.job_edges(values))
     assert_equal(edges("dataset_edges", tables, DATASET_EDGE), model_lineage.dataset_edges(values))
+    world = World([*model_runs(values).values()], nodes=model_lineage.dataset_nodes(values))
+    loads = {(*node, at) for node, times in dataset_loads(world).items() for at in times}
+    named = {name: tables[name] for name in ("runs", "dataset_nodes")}
+    of_view = tables["runs"].sparkSession.sql(view_over("dataset_loads", named), None, **named)
+    assert rows(of_view, "namespace", "name", "loaded_at").keys() == loads
 
 
 def _with_sorted_transformations(row: dict[str, Any]) -> dict[str, Any]:

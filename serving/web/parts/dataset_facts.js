@@ -63,7 +63,7 @@ export function DatasetFacts({ one }) {
         ["GDPR", one.gdpr_category ?? html`<span class="muted">no category is stated</span>`],
         ["residency", one.residency ?? html`<span class="muted">not stated</span>`],
         ["fresh within", freshness.limit_s === null ? html`<span class="unknown-text">? ${freshness.reason || "no limit is declared"}</span>` : duration(freshness.limit_s * 1000)],
-        ["that limit", freshness.limit_s === null ? null : html`<${Text}>${freshness.source}<//>${freshness.learned ? ` (${freshness.learned.k} of the last ${freshness.learned.n} gaps ${freshness.learned.k === 1 ? "was" : "were"} as long${freshness.learned.is_weekly ? ", by weekday" : ""}; by chance at most ${percent(freshness.learned.false_alarms)} are longer)` : null}`],
+        ["limit from", freshness.limit_s === null ? null : html`<${Text}>${freshness.source}<//>${freshness.learned ? ` (${freshness.learned.k} of the last ${freshness.learned.n} gaps ${freshness.learned.k === 1 ? "was" : "were"} as long${freshness.learned.is_weekly ? ", by weekday" : ""}; by chance at most ${percent(freshness.learned.false_alarms)} are longer)` : null}`],
         ["data from", freshness.effective ? html`<${Time} at=${freshness.effective.loaded_at} />, from <${Text}>${freshness.effective.of.name}<//>${freshness.effective.sources.length ? ` and ${counted(freshness.effective.sources.length, "source")} of unknown age` : null}${freshness.effective.is_complete ? null : ", or earlier"}` : null],
         ["fresh in 30 days", freshness.slo.length ? freshnessShare(freshness.slo[freshness.slo.length - 1]) : null],
         ["loaded", one.last_loaded_at ? html`<${Time} at=${one.last_loaded_at} />` : "never"],
