@@ -111,9 +111,12 @@ class LineageGraph:
             yield from ((job, target) for job in step.jobs for target in step.outputs)
 
     def walk(self, start: Node, up: int, down: int, limit: int = MAX_NODES) -> Walk:
-        """The nodes up to so many edges up- and downstream, nearest first, in the same order for the same graph."""
+        """The nodes up to so many edges up- and downstream, nearest first, in the same order for the same graph.
+
+        Upstream gets half of the limit, so that there is room for both sides.
+        """
         depths, edges = {start: 0}, set[tuple[Node, Node]]()
-        is_truncated = self._follow(start, up, -1, depths, edges, limit)
+        is_truncated = self._follow(start, up, -1, depths, edges, limit // 2 if down else limit)
         is_truncated |= self._follow(start, down, 1, depths, edges, limit)
         return Walk(depths, edges, is_truncated)
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -202,7 +203,7 @@ class TableSet:
             return self
         return TableSet(snapshots, self.known, self._database, self._derived, self._timeout_s)
 
-    @property
+    @cached_property
     def versions(self) -> dict[str, int]:
         """The version of each table."""
         return {name: table.version for name, table in self.snapshots.items()}

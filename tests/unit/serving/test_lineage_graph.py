@@ -76,6 +76,14 @@ def test_a_walk_ends_at_the_limit_and_says_so() -> None:
     assert graph.walk(z, 2, 0, limit=5) == walk
 
 
+def test_the_limit_leaves_room_for_both_sides() -> None:
+    graph = LineageGraph([step("before", "abcdefgh", "z"), step("after", "z", "stuvwxy")], {})
+    (z,) = datasets("z")
+    walk = graph.walk(z, 2, 2, limit=8)
+    assert len(walk.depths) == 8
+    assert sorted(walk.depths.values()) == [-2, -2, -1, 0, 1, 2, 2, 2]
+
+
 def test_names_with_colons_and_other_names_are_found() -> None:
     node = Node("dataset", "postgres://h:5432", "a:b")
     graph = LineageGraph([Step((), (), (node,))], {("s3://lake", "a"): node})
