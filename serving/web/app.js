@@ -59,7 +59,7 @@ function App() {
     <main id="main" tabindex="-1" aria-busy=${busy}>
       ${asked === null ? html`<${View} key=${`${path} ${session}`} path=${path} params=${params} />` : html`<${SignIn} message=${asked} />`}
     </main>
-    <footer class="foot"><span>Times are UTC.</span><a href="api/docs">HTTP API</a></footer>
+    <footer class="foot"><span>Times are UTC.</span><a href="docs">HTTP API</a></footer>
     <${Help} open=${help} close=${() => setHelp(false)} />
   `;
 }

@@ -1,6 +1,6 @@
 """A browser, and servers over the tables of the demo, over none, and over tables that tests make.
 
-`DEMO_TABLES` names tables that the demo has made before, which saves a minute while working on the page.
+`DEMO_HOME` names a home in which the demo has run before, which saves a minute while working on the page.
 """
 
 import os
@@ -48,8 +48,8 @@ def _browser() -> "Iterator[Browser]":
 def _demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server over what `lineproof demo` makes."""
     home = tmp_path_factory.mktemp("demo")
-    if made := os.environ.get("DEMO_TABLES"):
-        shutil.copytree(made, home / "tables")
+    if made := os.environ.get("DEMO_HOME"):
+        shutil.copytree(made, home, dirs_exist_ok=True)
     else:
         command = [sys.executable, "-m", "lineproof", "demo", f"--set=home={home}"]
         subprocess.run(command, check=True, timeout=DEMO_S, cwd=home, stdout=subprocess.DEVNULL)

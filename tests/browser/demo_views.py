@@ -45,7 +45,7 @@ def _addresses(url: str) -> dict[str, str]:
     ended_at = run["ended_at"]
     return {
         "overview": "/",
-        "lineage": f"/lineage?kind=dataset&{of_dataset}&up=2&down=2",
+        "lineage": f"/lineage?kind=dataset&{of_dataset}&up=2&down=1",
         "runs": "/runs",
         "run": f"/run?run_id={run['run_id']}",
         "run-facets": f"/run?run_id={certified['run_id']}&tab=facets",

@@ -82,5 +82,5 @@ def watching(browser: Browser, url: str, **options: Any) -> Iterator[Watched]:
         context.grant_permissions(["clipboard-read", "clipboard-write"], origin=url)
         watched = Watched(context.new_page(), url)
         yield watched
-        assert not watched.errors
-        assert not watched.foreign
+        assert not watched.errors, watched.errors
+        assert not watched.foreign, watched.foreign
