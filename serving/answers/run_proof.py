@@ -1,6 +1,6 @@
 """Evidence about one run from other rows: what its inputs held, and which of its emitters' events are missing."""
 
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from lineproof.serving.answers.combinations import combinations
@@ -10,9 +10,12 @@ from lineproof.serving.answers.statement import one_of
 from lineproof.serving.open_tables import TableSet
 
 MAX_INPUTS = 100
+_RECENTLY = timedelta(days=2)
+"""Most datasets were written since then, and files of earlier runs need not be read."""
+_EVER = datetime(1, 1, 1, tzinfo=timezone.utc)
 _LAST_WRITES = """
 SELECT run_id, ended_at, outputs FROM runs
-WHERE successful AND ended_at <= ? AND {of_jobs} AND {of_io}
+WHERE successful AND ended_at <= ? AND ended_at > ? AND {of_jobs} AND {of_io}
 QUALIFY row_number() OVER (PARTITION BY io_id ORDER BY ended_at DESC, run_id DESC) = 1
 """
 
@@ -42,7 +45,10 @@ def reconciled_inputs(tables: TableSet, run: dict[str, Any], inputs: list[dict[s
     """As the view `reconciliation`, for one run: only the runs that write its inputs are read."""
     known = combinations(tables)
     stated = {known.node(one["namespace"], one["name"]): one["row_count"] for one in inputs[:MAX_INPUTS]}
-    written = _last_writes(tables, run["started_at"] or run["first_event_at"], [*stated])
+    before = run["started_at"] or run["first_event_at"]
+    written = _last_writes(tables, max(before, _EVER + _RECENTLY) - _RECENTLY, before, [*stated])
+    if others := [node for node in stated if node not in written]:
+        written |= _last_writes(tables, _EVER, before, others)
     found = []
     for (namespace, name), rows_read in stated.items():
         _, run_id, rows_written = written.get((namespace, name), (None, None, None))
@@ -61,9 +67,9 @@ def reconciled_inputs(tables: TableSet, run: dict[str, Any], inputs: list[dict[s
 
 
 def _last_writes(
-    tables: TableSet, before: datetime, nodes: list[tuple[str, str]]
+    tables: TableSet, since: datetime, before: datetime, nodes: list[tuple[str, str]]
 ) -> dict[tuple[str, str], tuple[datetime, str, int | None]]:
-    """For each dataset, the last successful run that wrote it before this time, and its rows."""
+    """For each dataset, the last successful run that wrote it between these times, and its rows."""
     known = combinations(tables)
     io_ids = sorted({io_id for node in nodes for io_id in known.writing.get(node, ())})
     if not io_ids:
@@ -71,7 +77,7 @@ def _last_writes(
     jobs = sorted({name for node in nodes for _, name in known.writers.get(node, ())})
     query = _LAST_WRITES.format(of_jobs=one_of("job_name", jobs), of_io=one_of("io_id", io_ids))
     last: dict[tuple[str, str], tuple[datetime, str, int | None]] = {}
-    for row in tables.rows(query, before, *jobs, *io_ids):
+    for row in tables.rows(query, before, since, *jobs, *io_ids):
         for output in row["outputs"] or ():
             node = known.node(output["namespace"], output["name"])
             write = (row["ended_at"], row["run_id"], output["row_count"])
