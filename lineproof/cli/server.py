@@ -43,8 +43,9 @@ def serve(
 ) -> None:
     """Show lineage in the browser, answer the read API, and take events of any OpenLineage client over HTTP.
 
-    Open the address in a browser. Clients that send events need only OPENLINEAGE_URL; they get an answer when the
-    broker has the events. Without a broker, the server only reads. Each request is one JSON line on stdout.
+    Open the address in a browser. Clients in Python need only OPENLINEAGE_URL, those in Java their own setting for the
+    URL (docs/clients). They get an answer when the broker has the events. Without a broker, the server only reads.
+    Each request is one JSON line on stdout.
 
     [bold]Example:[/] lineproof serve, and in the client's environment: OPENLINEAGE_URL=http://localhost:5000
     """
