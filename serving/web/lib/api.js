@@ -32,6 +32,7 @@ export const asking = store(0);
 
 /** Former answers by address, so that "back" shows something at once. @type {Map<string, unknown>} */
 const kept = new Map();
+signIn.subscribe(() => kept.clear()); // another key may see less
 
 export class ApiError extends Error {
   /**
