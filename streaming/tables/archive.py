@@ -44,7 +44,7 @@ def archive(records: DataFrame) -> DataFrame:
     The day is not that of the timestamp, which a producer may choose: it could make a partition for every day.
     """
     is_usable = F.col("timestamp").between(*map(F.lit, USABLE_TIMESTAMPS))
-    # The minute: Spark writes times into the code that it generates, and would compile every batch again for the second.
+    # The minute: Spark writes times into the code that it generates, and would compile every batch for its second.
     now = F.date_trunc("minute", F.current_timestamp())
     added = {
         "day": F.current_date(),
