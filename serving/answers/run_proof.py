@@ -45,7 +45,7 @@ def reconciled_inputs(tables: TableSet, run: dict[str, Any], inputs: list[dict[s
     """As the view `reconciliation`, for one run: only the runs that write its inputs are read."""
     known = combinations(tables)
     stated = {known.node(one["namespace"], one["name"]): one["row_count"] for one in inputs[:MAX_INPUTS]}
-    before = run["started_at"] or run["first_event_at"]
+    before = run["started_at"] or run["first_event_at"] or _EVER
     written = _last_writes(tables, max(before, _EVER + _RECENTLY) - _RECENTLY, before, [*stated])
     if others := [node for node in stated if node not in written]:
         written |= _last_writes(tables, _EVER, before, others)

@@ -23,8 +23,8 @@ class NotFound(LineproofError):
     """There is no such run, job or dataset."""
 
 
-class Forbidden(LineproofError):
-    """The key may not do this."""
+class ReadFailed(LineproofError):
+    """A fault of lineproof itself."""
 
 
 STATUS: dict[type[LineproofError], tuple[int, str]] = {
@@ -32,7 +32,6 @@ STATUS: dict[type[LineproofError], tuple[int, str]] = {
     UnknownVersion: (400, "unknown_version"),
     InvalidCursor: (400, "invalid_cursor"),
     NotFound: (404, "not_found"),
-    Forbidden: (403, "forbidden"),
 }
 """Status and code. Other errors of lineproof, such as tables that cannot be read, have 500."""
 

@@ -16,9 +16,10 @@ from fastapi import Depends, Query, Request, Response
 from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError
 
+from lineproof.schemas.errors import LineproofError
 from lineproof.serving.answers.installation import Installation
 from lineproof.serving.api.caching import cached
-from lineproof.serving.api.errors import NotFound
+from lineproof.serving.api.errors import NotFound, ReadFailed
 from lineproof.serving.open_tables import OpenTables, TableSet
 
 log = logging.getLogger(__name__)
@@ -74,7 +75,16 @@ class Reader:
         def respond() -> Response:
             tables = self.service.tables.as_of(self.as_of)
             moment = "" if tables.known.at else str(time.time() // TIME_DEPENDENT_S)
-            return cached(self.request, tables, moment, lambda: make(tables), media_type)
+            try:
+                return cached(self.request, tables, moment, lambda: make(tables), media_type)
+            except LineproofError:
+                raise
+            except Exception as error:
+                log.exception("%s failed", self.request.url.path)
+                raise ReadFailed(
+                    f"The answer could not be made: {type(error).__name__}.",
+                    "The log of the server says why; report it.",
+                ) from error
 
         return await anyio.to_thread.run_sync(respond, limiter=self.service.limiter)
 

@@ -178,6 +178,13 @@ def test_a_slow_query_is_said_to_be_slow(client: TestClient, monkeypatch: pytest
     assert (answered.status_code, answered.json()["error"]) == (503, "query_timeout")
 
 
+def test_a_fault_of_our_own_is_an_answer_too(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(overviews, "tiles", lambda *_: 1 // 0)
+    answered = client.get(f"{V1}/overview")
+    assert (answered.status_code, answered.json()["error"]) == (500, "failed")
+    assert "ZeroDivisionError" in answered.json()["message"]
+
+
 def test_pages_over_http(client: TestClient) -> None:
     whole = client.get(f"{V1}/runs?limit=1000").json()["items"]
     found, query = [], {"limit": "4"}
