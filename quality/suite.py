@@ -68,7 +68,9 @@ def load_suite(file: Path) -> Suite:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or "this is not YAML"
         raise SuiteError(file, mark.line + 1 if mark else 1, f"{problem}.", "Fix the YAML there.") from error
-    members = _members(file, root)
+    if not isinstance(root, yaml.MappingNode):
+        raise SuiteError(file, 1, "A suite is a mapping.", "Start with `table:` or `path:`, then `expectations:`.")
+    members = _members(root)
     for name, (node, _) in members.items():
         if name not in _MEMBERS:
             similar = nearest(name, _MEMBERS)
@@ -96,9 +98,7 @@ def find_suites(directories: Iterable[Path]) -> dict[str, Path]:
     return {file.stem: file for directory in directories for file in sorted(directory.glob("*.yaml"))}
 
 
-def _members(file: Path, root: yaml.Node | None) -> dict[str, tuple[yaml.Node, Any]]:
-    if not isinstance(root, yaml.MappingNode):
-        raise SuiteError(file, 1, "A suite is a mapping.", "Start with `table:` or `path:`, then `expectations:`.")
+def _members(root: yaml.MappingNode) -> dict[str, tuple[yaml.Node, Any]]:
     return {str(_value(key)): (key, _value(value)) for key, value in root.value}
 
 
