@@ -26,7 +26,9 @@ test: setup lint types ## All checks: lint, types and every test but those of th
 	@$(BIN)/pytest --numprocesses 2
 
 test-browser: setup build/node/packages.stamp build/chromium.stamp ## Show every view of the page in Chromium; pictures in build/screenshots
-	@$(BIN)/pytest -m browser tests/browser
+	@rm -rf build/demo && mkdir -p build
+	@$(BIN)/lineproof demo --set=home=$(CURDIR)/build/demo > build/demo.log || { cat build/demo.log; exit 1; }
+	@DEMO_HOME=$(CURDIR)/build/demo $(BIN)/pytest -m browser --numprocesses 2 tests/browser
 
 screenshots: test-browser ## Make the README's pictures of the page
 	@mkdir -p docs/images
