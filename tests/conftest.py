@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 
 os.environ["JAVA_TOOL_OPTIONS"] = JVM_OPTIONS  # for the session, and for all brokers and jobs that tests start
 
-# Also in CI, whose profile of Hypothesis draws the same examples in every run.
-hypothesis.settings.register_profile("lineproof", print_blob=True, derandomize=False)
+# Also in CI, whose profile of Hypothesis draws the same examples in every run. No deadline: no test fails because a
+# machine is slow.
+hypothesis.settings.register_profile("lineproof", print_blob=True, derandomize=False, deadline=None)
 hypothesis.settings.load_profile("lineproof")
 
 

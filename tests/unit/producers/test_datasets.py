@@ -5,7 +5,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from openlineage.client import event_v2 as ol
 from openlineage.client.facet_v2 import column_lineage_dataset, documentation_dataset, schema_dataset
@@ -183,7 +183,6 @@ def test_a_uri_with_an_ambiguous_password_is_not_sent(given_uri: str) -> None:
     assert uri_of(FEEDBACK, given_uri) == "postgres://db:5432"
 
 
-@settings(deadline=None)
 @given(
     user=st.text("abcXYZ019._-", max_size=8),
     password=st.text("abc123:/?#;@%&=+ [](){}é", max_size=12),

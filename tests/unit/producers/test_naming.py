@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import datetime, timezone
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from openlineage.client.uuid import generate_new_uuid
 
@@ -27,7 +27,6 @@ words = st.text(string.ascii_letters, min_size=1, max_size=11)
 moments = st.datetimes(datetime(1980, 1, 1), datetime(2060, 1, 1)).map(lambda at: at.replace(tzinfo=timezone.utc))
 
 
-@settings(deadline=None)
 @given(product=parts, domain=parts, mode=st.sampled_from(NamespaceMode))
 def test_a_valid_namespace_is_built_and_accepted(product: str, domain: str, mode: NamespaceMode) -> None:
     """In all three modes."""
@@ -36,7 +35,6 @@ def test_a_valid_namespace_is_built_and_accepted(product: str, domain: str, mode
     assert check_namespace(made, mode) == made
 
 
-@settings(deadline=None)
 @given(text=st.text(string.ascii_letters + "0-_..é/ \n", max_size=6), mode=st.sampled_from(NamespaceMode))
 def test_valid_namespaces_have_letters_digits_dashes_and_underscores(text: str, mode: NamespaceMode) -> None:
     """A dot is allowed only as the separator of a data mesh."""
@@ -73,7 +71,6 @@ def test_an_invalid_namespace_raises_with_advice(text: str, mode: NamespaceMode,
     assert error.value.exit_code == 2
 
 
-@settings(deadline=None)
 @given(text=st.text(min_size=1, max_size=30))
 def test_the_suggested_name_is_valid(text: str) -> None:
     try:
@@ -165,7 +162,6 @@ def test_a_job_name_that_is_not_printable_raises(name: str, problem: str) -> Non
     assert problem in error.value.what
 
 
-@settings(deadline=None)
 @given(st.lists(st.one_of(words, st.integers(0, 9999).map(lambda n: f"v{n}")), min_size=1, max_size=5), st.data())
 def test_words_and_small_numbers_are_valid(chosen: list[str], data: st.DataObject) -> None:
     name = data.draw(st.sampled_from("-_./")).join(chosen)
@@ -189,7 +185,6 @@ TIMES: list[Callable[[datetime], str]] = [
 ]
 
 
-@settings(deadline=None)
 @given(
     before=words, at=moments, form=st.sampled_from(TIMES), separator=st.sampled_from(["", "-", "_", "."]), after=words
 )
@@ -200,7 +195,6 @@ def test_times_in_any_format_raise(
         check_job_name(f"{before}{separator}{form(at)}-{after}")
 
 
-@settings(deadline=None)
 @given(before=words, identity=st.uuids(), form=st.sampled_from([str, lambda identity: identity.hex]))
 def test_uuids_raise(before: str, identity: uuid.UUID, form: Callable[[uuid.UUID], str]) -> None:
     for name in (f"{before}-{form(identity)}", f"{before}{form(identity)}".upper()):
