@@ -20,7 +20,7 @@ from lineproof.serving.open_tables import OpenTables
 from lineproof.serving.sandbox.answer import MAX_ROWS, answer, error_document
 
 MEMORY_BYTES = 3 * 2**30
-"""What a worker may have besides what it has at its start. DuckDB's own limit is a third of it, and it spills before."""
+"""What a worker may have besides what it has at its start. DuckDB spills at a third of it."""
 GRACE_S = 2.0
 """How much longer than the query may take the process lives, to say so."""
 
