@@ -13,10 +13,12 @@ from typing import Any
 from lineproof.schemas.errors import LineproofError
 from lineproof.serving.open_tables import TIMEOUT_S, QueryTimeout, UnknownVersion
 from lineproof.serving.sandbox.select_check import NotASelect
-from lineproof.serving.sandbox.worker import GRACE_S
+from lineproof.serving.sandbox.worker import GRACE_S, GROWTH, MEMORY_BYTES
 from lineproof.serving.sql import QueryError
 
 MAX_PROCESSES = 2
+MAX_GROWTH = MEMORY_BYTES // 3
+"""A worker that has grown more ends after its answer: memory that a query left behind must not fail the next one."""
 _START_S = 60.0
 _ENVIRONMENT = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "SYSTEMROOT", "TMPDIR")
 """All that a worker sees of the environment, which can have secrets."""
@@ -67,9 +69,12 @@ class SqlProcesses:
         if not line.endswith(b"\n"):
             worker.end()
             raise self._failure(is_late=is_late)
-        with self._lock:
-            self._idle.append(worker)
         document: dict[str, Any] = json.loads(line)
+        if document.pop(GROWTH) > MAX_GROWTH:
+            worker.end()
+        else:
+            with self._lock:
+                self._idle.append(worker)
         if "error" in document:
             raise _ERRORS.get(document["error"], QueryError)(document["what"], document["remedy"])
         return document

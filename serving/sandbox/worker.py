@@ -21,6 +21,8 @@ from lineproof.serving.sandbox.answer import MAX_ROWS, answer, error_document
 
 MEMORY_BYTES = 3 * 2**30
 """What a worker may have besides what it has at its start. DuckDB spills at a third of it."""
+GROWTH = "growth"
+"""Member of an answer: by how many bytes the process has grown since its start."""
 GRACE_S = 2.0
 """How much longer than the query may take the process lives, to say so."""
 
@@ -34,14 +36,15 @@ def main() -> None:
     tables = OpenTables(location, spill, timeout_s=timeout_s)
     parser = duckdb.connect(config={"autoload_known_extensions": "false", "memory_limit": "200MB", "threads": "1"})
     parser.execute("SET enable_external_access = false")
-    _limit_memory()
+    size = _address_space()
+    _limit_memory(size)
     _send(answers, {"ready": True})
     for line in sys.stdin.buffer:
         signal.setitimer(signal.ITIMER_REAL, timeout_s + 2 * GRACE_S)  # also if the process that asked is gone
         answered = _answered(tables, parser, json.loads(line))
         if "error" in answered:  # messages of DuckDB name files
             answered["what"] = answered["what"].replace(location, "TABLES").replace(str(spill), "SPILL")
-        _send(answers, answered)
+        _send(answers, {**answered, GROWTH: _address_space() - size})
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
@@ -60,12 +63,18 @@ def _send(answers: BinaryIO, document: dict[str, Any]) -> None:
     answers.flush()
 
 
-def _limit_memory() -> None:
-    """Only Linux says how much address space the process has, and keeps to the limit."""
+def _address_space() -> int:
+    """In bytes. Only Linux says so; elsewhere 0."""
     with suppress(OSError, ValueError):
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-        limit = pages * resource.getpagesize() + MEMORY_BYTES
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    return 0
+
+
+def _limit_memory(size: int) -> None:
+    """Only Linux keeps to the limit."""
+    with suppress(OSError, ValueError):
+        if size:
+            resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY_BYTES, size + MEMORY_BYTES))
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 

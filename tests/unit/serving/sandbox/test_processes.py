@@ -181,6 +181,13 @@ def test_a_worker_sees_no_secrets(processes: SqlProcesses) -> None:
     assert SECRET not in worker.environ()
 
 
+def test_a_query_after_one_that_took_too_much_memory(processes: SqlProcesses) -> None:
+    for _ in range(3):
+        with pytest.raises(QueryError):
+            processes.run("SELECT to_json(range(100000000))", 1)
+        assert processes.run("SELECT repeat('x', 5000) FROM range(10000)", 10_000)["truncated"]
+
+
 def test_a_worker_that_was_killed_is_replaced(processes: SqlProcesses) -> None:
     assert value(processes, "1") == 1
     for worker in workers():
