@@ -181,11 +181,21 @@ def test_a_worker_sees_no_secrets(processes: SqlProcesses) -> None:
     assert SECRET not in worker.environ()
 
 
-def test_a_query_after_one_that_took_too_much_memory(processes: SqlProcesses) -> None:
-    for _ in range(3):
-        with pytest.raises(QueryError):
-            processes.run("SELECT to_json(range(100000000))", 1)
-        assert processes.run("SELECT repeat('x', 5000) FROM range(10000)", 10_000)["truncated"]
+def test_a_worker_that_has_grown_too_much_is_replaced(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a query left in memory must not make the next one fail."""
+    others = set(workers())
+    found = SqlProcesses(str(directory), directory.parent / "growing", timeout_s=60)
+    try:
+        found.run("SELECT 1", 1)
+        first = set(workers()) - others
+        found.run("SELECT 1", 1)
+        assert set(workers()) - others == first != set()
+        monkeypatch.setattr("lineproof.serving.sandbox.processes.MAX_GROWTH", -1)
+        assert found.run("SELECT 1", 1)["rows"] == [[1]]
+        assert set(workers()) == others
+        assert found.run("SELECT 1", 1)["rows"] == [[1]]
+    finally:
+        found.close()
 
 
 def test_a_worker_that_was_killed_is_replaced(processes: SqlProcesses) -> None:
