@@ -61,7 +61,7 @@ class Arrangement:
 
     def add(self, anchor: str, nodes: Iterable[str], edges: Iterable[Edge], *, upstream: bool = False) -> None:
         """Add nodes that were opened from `anchor`. Those that are there keep their layer and their order."""
-        new = {*nodes} - self.layers.keys()
+        new = {node for node in nodes if node not in self.layers}
         connecting = self._connect({*self.layers, *new}, edges)
         kept = dict(self.layers)
         for node in sorted(new):

@@ -43,7 +43,7 @@ def _nearest(start: str, before: Neighbours, after: Neighbours) -> dict[str, int
     while waiting:
         node = waiting.popleft()
         for others, step in ((before[node], -1), (after[node], 1)):
-            for other in sorted(others - layers.keys()):
+            for other in sorted(one for one in others if one not in layers):
                 layers[other] = layers[node] + step
                 waiting.append(other)
     return layers
