@@ -1,12 +1,9 @@
 """The batch's write to a Delta table, by Delta's own transaction class."""
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from functools import lru_cache
+from collections.abc import Sequence
 from typing import Any
 
-from pyspark import SparkContext
 from pyspark.sql import Column, DataFrame, SparkSession
 
 from lineproof.streaming.delta.private_api.delta_log import delta_log, scala_items, snapshot_transactions
@@ -29,7 +26,7 @@ class OptimisticTransaction:
         self._batch_number = batch_number
         # Delta uses the active session of the thread. Without one, rows would belong to the application's session, and
         # neither the settings nor the views of the batch's session would apply to them.
-        self._activate(spark)
+        jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(spark._jsparkSession)
         self._log = delta_log(spark, table_path)
         self._transaction = self._log.startTransaction()
         self._snapshot = self._transaction.snapshot()
@@ -42,8 +39,7 @@ class OptimisticTransaction:
     def files_matching(self, condition: Column) -> list[DataFile]:
         """Query Delta's log for the files, in one Spark job."""
         resolved = self.read_files([]).where(condition)._jdf.queryExecution().analyzed().condition()
-        with self._active(without_compiling(self._spark)):
-            return list(scala_items(self._snapshot.filesForScan(self._seq([resolved]), False).files()))
+        return list(scala_items(self._snapshot.filesForScan(self._seq([resolved]), False).files()))
 
     def read_files(self, files: Sequence[DataFile]) -> DataFrame:
         """The rows of these files."""
@@ -64,37 +60,5 @@ class OptimisticTransaction:
         removed = self._seq([file.remove() for file in replaced])
         self._transaction.commit(added.appendedAll(removed).appended(mark), operation)
 
-    @contextmanager
-    def _active(self, session: SparkSession) -> Iterator[None]:
-        """Make another session that of the thread."""
-        self._activate(session)
-        try:
-            yield
-        finally:
-            self._activate(self._spark)
-
-    def _activate(self, session: SparkSession) -> None:
-        self._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(session._jsparkSession)
-
     def _seq(self, items: Sequence[Any]) -> Any:
         return self._jvm.PythonUtils.toSeq(list(items))
-
-
-INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-
-
-def without_compiling(spark: SparkSession) -> SparkSession:
-    """A session that evaluates expressions without compiling them.
-
-    Delta compares the key ranges of a batch with the statistics of a table's files. Spark writes the ranges into the
-    code that it generates, so each batch compiled some thousand lines to run them once, over a few hundred files.
-    """
-    return _interpreted(spark.sparkContext)
-
-
-@lru_cache(maxsize=1)  # an application has one context, and a new session for each batch
-def _interpreted(context: SparkContext) -> SparkSession:
-    session = SparkSession(context).newSession()
-    for name, value in INTERPRETED.items():
-        session.conf.set(name, value)
-    return session
