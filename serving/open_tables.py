@@ -95,7 +95,10 @@ class OpenTables:
         local_directory(self._location)
         with self._lock:
             if asked not in self._earlier:
-                self._earlier[asked] = self._open_at(self._time_of(asked))
+                at = self._time_of(asked)
+                if at >= datetime.now(timezone.utc):
+                    return self._newest()  # not kept: it would grow old
+                self._earlier[asked] = self._open_at(at)
             self._earlier.move_to_end(asked)
             while len(self._earlier) > EARLIER_SETS:
                 self._earlier.popitem(last=False)
@@ -117,8 +120,6 @@ class OpenTables:
         return self._now
 
     def _open_at(self, at: datetime) -> "TableSet":
-        if at >= datetime.now(timezone.utc):
-            return self._newest()
         histories = {path.name: TableHistory(path) for path in self._paths()}
         oldest_at = max((time for history in histories.values() if (time := history.oldest_readable_at)), default=at)
         if at < oldest_at and any(_existed(history, at) for history in histories.values()):
@@ -197,9 +198,7 @@ class TableSet:
 
     def of(self, snapshots: Snapshots) -> "TableSet":
         """The same tables at other versions, with the same database."""
-        if {name: id(table) for name, table in snapshots.items()} == {
-            name: id(table) for name, table in self.snapshots.items()
-        }:
+        if snapshots == self.snapshots:
             return self
         return TableSet(snapshots, self.known, self._database, self._derived, self._timeout_s)
 

@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 from urllib.parse import unquote
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Depends, Query, Response
 
 from lineproof.serving.answers.columns import ColumnPath, ColumnQuery, column_path
 from lineproof.serving.answers.lineage import Graph, lineage
@@ -27,9 +27,7 @@ Ids = Annotated[list[Annotated[str, Query(max_length=60_000)]], Query(max_length
 _ADVICE = "Search for it: names are case-sensitive. Jobs and datasets are read less often than runs; ask again later."
 
 
-@router.get("/lineage", response_model=Graph, summary="The lineage graph around a node, with its layout")
-async def get_lineage(
-    read: Read,
+def _asked(
     kind: Kind,
     namespace: Text,
     name: Text,
@@ -39,13 +37,18 @@ async def get_lineage(
     limit: Limit = MAX_NODES,
     open_: Annotated[Ids, Query(alias="open")] = [],  # noqa: B006
     closed: Ids = [],  # noqa: B006
-) -> Response:
+) -> LineageQuery:
+    return LineageQuery(kind, namespace, name, up, down, fold, _ids(open_), _ids(closed), limit)
+
+
+Asked = Annotated[LineageQuery, Depends(_asked)]
+
+
+@router.get("/lineage", response_model=Graph, summary="The lineage graph around a node, with its layout")
+async def get_lineage(read: Read, asked: Asked) -> Response:
     """`open` and `closed` name sides of nodes as up:ID or down:ID, with commas between them; fold:up:ID shows what is
     folded. Each is percent-encoded by itself, because names contain commas, too."""
-    asked = LineageQuery(kind, namespace, name, up, down, fold, _ids(open_), _ids(closed), limit)
-    return await read(
-        lambda tables: lineage(tables, asked, read.installation), f"{kind} {name[:100]} in {namespace[:100]}"
-    )
+    return await read(lambda tables: lineage(tables, asked, read.installation), _named(asked))
 
 
 @router.get("/lineage/columns", response_model=ColumnPath, summary="The path of one column")
@@ -71,29 +74,24 @@ async def get_run_lineage(
 @router.get("/lineage/export", response_class=Response, summary="The edges of the graph as CSV")
 async def export_lineage(
     read: Read,
-    kind: Kind,
-    namespace: Text,
-    name: Text,
-    up: Depth = 1,
-    down: Depth = 1,
-    fold: Fold = 12,
-    limit: Limit = MAX_NODES,
-    open_: Annotated[Ids, Query(alias="open")] = [],  # noqa: B006
-    closed: Ids = [],  # noqa: B006
+    asked: Asked,
     format_: Annotated[Literal["csv"], Query(alias="format")] = "csv",
 ) -> Response:
     """The same parameters as `/lineage`."""
-    asked = LineageQuery(kind, namespace, name, up, down, fold, _ids(open_), _ids(closed), limit)
 
     def csv_of(tables: TableSet) -> bytes:
         graph = lineage(tables, asked, read.installation)
         if graph is None:
-            raise NotFound(f"There is no {kind} {name[:100]} in {namespace[:100]}.", _ADVICE)
+            raise NotFound(f"There is no {_named(asked)}.", _ADVICE)
         return as_csv(graph).encode("utf-8", "replace")
 
     response = await read.send(csv_of, f"text/{format_}; charset=utf-8")
     response.headers["Content-Disposition"] = 'attachment; filename="lineage.csv"'
     return response
+
+
+def _named(asked: LineageQuery) -> str:
+    return f"{asked.kind} {asked.name[:100]} in {asked.namespace[:100]}"
 
 
 def _ids(given: list[str]) -> tuple[str, ...]:

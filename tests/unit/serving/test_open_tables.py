@@ -63,6 +63,14 @@ def test_new_commits_are_seen_and_unchanged_tables_stay_open(directory: Path) ->
 
 
 @pytest.mark.usefixtures("at_once")
+def test_a_time_to_come_is_now_and_stays_now(directory: Path) -> None:
+    tables = OpenTables(str(directory))
+    assert tables.as_of("2999-01-01").scalar("SELECT count(*) FROM quarantine") == 0
+    make_tables(directory, {"quarantine": [{"query": "curate"}]}, mode="append")
+    assert tables.as_of("2999-01-01").scalar("SELECT count(*) FROM quarantine") == 1
+
+
+@pytest.mark.usefixtures("at_once")
 def test_views_follow_when_a_table_gets_a_column(directory: Path) -> None:
     tables = OpenTables(str(directory))
     assert tables.now().scalar("SELECT count(*) FROM open_runs") == 2
