@@ -7,12 +7,9 @@ Requests are for different runs, jobs and names, one after the other, without ca
 
 import http.client
 import json
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -21,13 +18,12 @@ import typer
 
 from lineproof.bench.figures import Figure, below
 from lineproof.bench.read_tables import ReadTables, make_read_tables
+from lineproof.bench.server import server
 from lineproof.cli.output import show
-from lineproof.local.server_process import RunningServer
 
 RUNS, EDGES = 1_000_000, 100_000
 REQUESTS = 20
 DEPTH = 20
-START_TIMEOUT_S = 60
 V1 = "/api/lineproof/v1"
 WORDS = ("load", "table", "layer_1", "load_00", "table_000", "amount", "email", "warehouse", "7", "19c0")
 
@@ -50,7 +46,8 @@ def api(runs: int = RUNS, edges: int = EDGES) -> Iterator[Figure]:
 
 def figures_of(made: ReadTables) -> Iterator[Figure]:
     """The 50th and the 95th percentile of each kind of request. Both have to be below the limit."""
-    with tempfile.TemporaryDirectory() as home, _server(Path(home), made.path) as get:
+    with tempfile.TemporaryDirectory() as home, server(Path(home), {"tables": made.path}) as running:
+        get = _client(running.url)
         for name, limit_ms, paths in _requests(made, get):
             waits = _measure(get, paths)
             for share in (50, 95):
@@ -86,25 +83,6 @@ def _measure(get: Get, paths: Sequence[str]) -> list[float]:
             if is_measured:
                 waits.append(time.perf_counter() - began)
     return sorted(waits)
-
-
-@contextmanager
-def _server(home: Path, tables: Path) -> Iterator[Get]:
-    options = [f"--set={name}={value}" for name, value in {"home": home, "tables": tables}.items()]
-    with (home / "server.log").open("wb") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "lineproof", "serve", "--port", "0", *options], stdout=log, stderr=log
-        )
-    try:
-        deadline = time.monotonic() + START_TIMEOUT_S
-        while (running := RunningServer.of(home)) is None:
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError((home / "server.log").read_text())
-            time.sleep(0.05)
-        yield _client(running.url)
-    finally:
-        process.terminate()
-        process.wait(START_TIMEOUT_S)
 
 
 def _client(url: str) -> Get:

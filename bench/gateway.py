@@ -8,8 +8,6 @@ the same machine, so they take a part of its processors.
 
 import http.client
 import json
-import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -23,6 +21,7 @@ from typing import Annotated, Any
 import typer
 
 from lineproof.bench.figures import Figure
+from lineproof.bench.server import server
 from lineproof.cli.output import err, show
 from lineproof.local.broker import Broker
 from lineproof.local.server_process import RunningServer
@@ -33,7 +32,6 @@ CLIENTS = 8
 BATCH = 100
 RATE = 300
 SECONDS = 10.0
-START_TIMEOUT_S = 60
 STORED = (201, 204)
 
 _DATASET = {
@@ -64,7 +62,8 @@ def gateway(seconds: float = SECONDS) -> Iterator[Figure]:
         options = {"bootstrap.servers": broker.start()}
         try:
             KafkaCluster(options).create_topics([TOPIC], 4, 1)
-            with _server(Path(directory), options["bootstrap.servers"]) as running:
+            settings = {"kafka.bootstrap.servers": options["bootstrap.servers"], "topics.events": TOPIC}
+            with server(Path(directory), settings) as running:
                 _measure(running, seconds / 2, 1)  # a broker that has just started still compiles its code
                 requests = _measure(running, seconds, 1)
                 yield Figure(f"gateway: {CLIENTS} clients", len(requests) / seconds, "acknowledged events/s")
@@ -77,26 +76,6 @@ def gateway(seconds: float = SECONDS) -> Iterator[Figure]:
                     yield Figure(f"gateway: answer at {RATE} events/s", wait_ms, f"ms at p{share}")
         finally:
             broker.stop()
-
-
-@contextmanager
-def _server(home: Path, address: str) -> Iterator[RunningServer]:
-    settings = {"home": home, "kafka.bootstrap.servers": address, "topics.events": TOPIC}
-    options = [f"--set={name}={value}" for name, value in settings.items()]
-    with (home / "server.log").open("wb") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "lineproof", "serve", "--port", "0", *options], stdout=log, stderr=log
-        )
-    try:
-        deadline = time.monotonic() + START_TIMEOUT_S
-        while (running := RunningServer.of(home)) is None:
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError((home / "server.log").read_text())
-            time.sleep(0.05)
-        yield running
-    finally:
-        process.terminate()
-        process.wait(START_TIMEOUT_S)
 
 
 def _measure(running: RunningServer, seconds: float, batch: int, rate: float | None = None) -> Sequence[float]:
